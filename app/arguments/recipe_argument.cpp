@@ -128,7 +128,7 @@ config::Document read_document(const fs::path& recipe, const std::vector<std::st
 }
 
 config::Document read_document(const train::WrittenRecipe& recipe, const std::vector<std::string>& settings) {
-  config::Document document = config::Document::from_text(recipe.text, recipe.name);
+  config::Document document = config::Document::from_text(recipe.text, "the recipe " + recipe.name + " made by Cachet");
   for (const std::string& setting : settings) document.set(setting);
   return document;
 }

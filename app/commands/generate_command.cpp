@@ -13,6 +13,7 @@
 #include "app/arguments/sample_arguments.h"
 #include "app/commands/command.h"
 #include "app/output/json.h"
+#include "cachet/config/counted.h"
 #include "cachet/config/utf8.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/train/inference/inference_scope.h"
@@ -28,12 +29,18 @@ struct GenerateArguments {
   bool json = false;
 };
 
-/// Writes the text that follows a prompt: after the prompt while it is made, or as a JSON object. A model of bytes may
-/// make bytes that are not UTF-8; they become U+FFFD.
+std::string repaired(const std::string& text) {
+  config::Utf8Repair repair;
+  std::string whole = repair.add(text);
+  return whole + repair.finish();
+}
+
+/// Writes the text that follows a prompt: after the prompt while it is made, or as a JSON object. Bytes that are not
+/// UTF-8 become U+FFFD; a model of bytes may make some, too.
 void generate(tasks::GeneratesText& task, const GenerateArguments& arguments, const std::string& prompt) {
   std::string text;
   config::Utf8Repair repair;
-  if (!arguments.json) std::cout << prompt << std::flush;
+  if (!arguments.json) std::cout << repaired(prompt) << std::flush;
   const auto write = [&](const std::string& piece) {
     text += piece;
     if (!arguments.json && !(std::cout << piece << std::flush))
@@ -66,14 +73,21 @@ int run_generate(const GenerateArguments& arguments) {
   const train::InferenceScope inference(task->model(), {.precision = saved.plan.training.train.precision});
   const bool reads_input = !arguments.has_prompt && arguments.lines.empty() && has_given_input();
   bool has_lines = false;
+  int64_t number = 0, wrong = 0, first_wrong = 0;  // lines that are not UTF-8
   if (reads_input || !arguments.lines.empty()) {
     const tasks::NextSample next = samples_of_lines(reads_input ? "-" : arguments.lines);
     while (const auto line = next()) {
       has_lines = true;
+      ++number;
+      if (config::first_invalid_utf8(line->text) != std::string::npos && wrong++ == 0) first_wrong = number;
       generate(generates, arguments, line->text);
     }
   }
   if (!has_lines && arguments.lines.empty()) generate(generates, arguments, arguments.prompt);
+  if (wrong > 0)
+    std::cerr << "note: line " << first_wrong
+              << (wrong == 1 ? " is" : " and " + config::counted(wrong - 1, "other line") + " are")
+              << " not UTF-8; the output has U+FFFD for each wrong byte\n";
   return kDone;
 }
 
@@ -84,7 +98,7 @@ Action declare_generate(CLI::App& app) {
   const CLI::Option* prompt =
       app.add_option("--prompt", arguments->prompt,
                      "The text to continue. Without this option, the model continues each line of standard input if "
-                     "standard input is a pipe or a file; otherwise the model starts a new text")
+                     "standard input is a pipe or a file; without a line, the model starts a new text")
           ->type_name("TEXT");
   app.add_option("--lines", arguments->lines, "A file with one prompt in each line; - is standard input")
       ->type_name("FILE");

@@ -223,7 +223,11 @@ int run_sweep(const SweepArguments& arguments) {
     const TrainArguments training = training_of(arguments, sweep, point, folder);
     TrainingJob job = training_job(training, /*several=*/true);
     job.resumes = false;  // a point whose run is damaged fails when its turn comes
-    read_recipe(job, training, training.seed);
+    try {
+      read_recipe(job, training, training.seed);
+    } catch (const config::Error& error) {
+      throw tasks::with_origins_in_sweep(error, point, arguments.settings);
+    }
   }
   if (arguments.print || arguments.dry_run) {
     for (const tasks::SweepPoint& point : sweep.points) {

@@ -185,6 +185,8 @@ TrainArguments with_fitting_batch(const TrainArguments& asked) {
 
 int run_train(const TrainArguments& asked, const ShortOptions& options) {
   TrainArguments arguments = with_own_data(asked, options);
+  if (!arguments.run.empty() && arguments.runs != TrainArguments().runs && !arguments.resume && is_first_process())
+    std::cerr << "note: --run gives the folder of the run, so --runs does not change it\n";
   if (arguments.fitting_batch) arguments = with_fitting_batch(arguments);
   if (arguments.processes > 1 && means_seeds(arguments))
     throw UsageError(

@@ -50,8 +50,12 @@ std::string PredictionRows::line(const std::string& sample, const std::string& t
   int room = columns_ - report::display_width(text);
   for (size_t i = 0; i < found.size(); ++i) {
     const std::string next = "  " + found[i];
-    room -= report::display_width(next);
-    if (room < 0 && i > 0) break;  // the most likely one stays
+    const int width = report::display_width(next), mark = i + 1 < found.size() ? 2 : 0;
+    if (room < width + mark && i > 0) {  // the most likely one stays
+      if (room >= 2) text += " …";
+      break;
+    }
+    room -= width;
     text += next;
   }
   return text + "\n";

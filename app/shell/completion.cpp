@@ -133,8 +133,10 @@ CompletedCommand completed_command(const CLI::App& app, const std::map<std::stri
       command.options.push_back(completed_option(*option));
       continue;
     }
-    command.takes_files = true;
-    const auto known = words.find(option->get_name(/*positional=*/true));
+    const std::string name = option->get_name(/*positional=*/true);
+    const auto known = words.find(name);
+    // A recipe may also be a file; the other lists have all values.
+    command.takes_files = command.takes_files || known == words.end() || name == "RECIPE";
     if (known != words.end()) command.words.insert(command.words.end(), known->second.begin(), known->second.end());
   }
   for (const CLI::App* below : app.get_subcommands([](const CLI::App*) { return true; }))
@@ -183,7 +185,7 @@ complete -F _)" +
 std::string zsh_completion(const CompletedCommand& root, const std::string& program) {
   std::string text = "#compdef " + program + "\n# Completion of " + program + " for zsh: " + program +
                      " completion zsh > a folder of $fpath/_" + program + "\n_" + program + R"(() {
-  local word=${words[CURRENT]} before=${words[CURRENT-1]} command= i
+  local word=${words[CURRENT]} before=${words[CURRENT-1]} command= files= i
   local -a options subcommands names
   for ((i = 2; i < CURRENT; i++)); do
     case "$command ${words[i]}" in
@@ -208,13 +210,14 @@ std::string zsh_completion(const CompletedCommand& root, const std::string& prog
       text += ")\n";
     }
     if (!command.words.empty()) text += "      names=(" + joined(command.words, " ") + ")\n";
+    if (command.takes_files) text += "      files=yes\n";
     text += "      ;;\n";
   });
   text += R"(  esac
   if [[ $word == -* ]]; then _describe option options; return; fi
   if (( $#subcommands )); then _describe command subcommands; return; fi
   (( $#names )) && compadd -- $names
-  _files
+  [[ $files == yes ]] && _files
 }
 if [[ $funcstack[1] == _)" +
           program + " ]]; then _" + program + " \"$@\"; else compdef _" + program + " " + program + "; fi\n";
@@ -234,7 +237,8 @@ std::string fish_completion(const CompletedCommand& root, const std::string& pro
     const std::string first = "complete -c " + program + " -n " + quote(when);
     for (const CompletedCommand& below : command.commands)
       text += first + " -f -a " + quote(below.name) + " -d " + quote(below.help) + "\n";
-    if (!command.words.empty()) text += begin + " -a " + quote(joined(command.words, " ")) + "\n";
+    if (!command.words.empty())
+      text += begin + (command.takes_files ? " -a " : " -f -a ") + quote(joined(command.words, " ")) + "\n";
     for (const CompletedOption& option : command.options) {
       text += begin;
       for (const std::string& name : option.names)

@@ -9,6 +9,8 @@
 #include "app/arguments/recipe_argument.h"
 #include "app/arguments/weights_argument.h"
 #include "app/training/weights_preparation.h"
+#include "cachet/config/named_recipes.h"
+#include "cachet/config/near_names.h"
 #include "cachet/config/toml_text.h"
 #include "cachet/models/registry.h"
 #include "cachet/tasks/own_data/own_recipe.h"
@@ -111,6 +113,33 @@ void train_model_of_weights(TrainArguments& arguments, ShortOptions& options) {
   arguments.target = named->name;
 }
 
+/// With --data, an unknown target may be a model or a recipe. With --resume, it may be a run or a recipe.
+[[noreturn]] void refuse_target(const std::string& target, bool is_run) {
+  if (is_run)
+    throw UsageError("there is no run and no recipe '" + target + "'" +
+                     config::recipe_suggestion(target, config::named_recipes()) +
+                     "; `cachet runs` lists the runs, and `cachet recipes` lists the recipes");
+  const std::vector<std::string> near_models = config::near_names(target, models::model_names());
+  const std::string suggestion = near_models.empty() ? config::recipe_suggestion(target, config::named_recipes())
+                                                     : config::did_you_mean(near_models);
+  throw UsageError("there is no model and no recipe '" + target + "'" + suggestion +
+                   "; `cachet models` lists the models, and `cachet recipes` lists the recipes");
+}
+
+/// Whether the run would train a head on a backbone of random weights.
+bool freezes_random_weights(const TrainArguments& arguments, bool is_recipe) {
+  std::error_code unreadable;
+  if (arguments.resume || fs::is_directory(arguments.target, unreadable)) return false;
+  if (!init_of(arguments.settings).empty()) return false;
+  if (!is_recipe) return true;
+  try {
+    config::Document document = read_document(known_recipe(arguments.target).value(), arguments.settings);
+    return document.root().table("train").text("init", "").empty();
+  } catch (const std::exception&) {
+    return false;  // the reader of the recipe reports it
+  }
+}
+
 }  // namespace
 
 void add_short_options(CLI::App& app, ShortOptions& options) {
@@ -148,14 +177,23 @@ TrainArguments with_own_data(const TrainArguments& asked, const ShortOptions& gi
   std::error_code unreadable;
   const bool is_path = fs::exists(target, unreadable) || fs::exists(target + ".toml", unreadable);
   const bool is_model = is_weights || (!is_path && !models::abilities_of(target).empty());
-  const bool is_recipe = !is_weights && (is_path || !is_model || known_recipe(target).has_value());
-  if (is_recipe && is_model && is_first_process())
-    std::cerr << "note: " << target << " is the name of both a recipe and a model; the command trains the recipe\n";
+  const bool is_known_recipe = !is_weights && (is_path || known_recipe(target).has_value());
+  if (!is_model && !is_known_recipe && (arguments.resume || !options.data.empty()))
+    refuse_target(target, /*is_run=*/options.data.empty());
+  // The data of a recipe are a folder.
+  const bool is_recipe =
+      !is_weights && !(is_model && (!is_known_recipe || fs::is_regular_file(options.data, unreadable)));
+  if (is_known_recipe && is_model && is_first_process())
+    std::cerr << "note: " << target << " is the name of both a recipe and a model; the command trains the "
+              << (is_recipe ? "recipe" : "model, because the data are a file") << '\n';
   std::vector<std::string> settings = settings_of(options, is_recipe ? model_of(arguments) : target);
   if (is_recipe && !options.data.empty()) settings.push_back("data.root=" + config::toml_text(options.data));
   settings.insert(settings.end(), arguments.settings.begin(), arguments.settings.end());
   arguments.settings = std::move(settings);
   arguments.fitting_batch = options.batch_size == kFittingBatch;
+  if (options.freeze && is_first_process() && freezes_random_weights(arguments, is_recipe))
+    std::cerr << "note: --freeze trains only the head, and the rest of the model has random weights; to start from "
+                 "trained weights, give --init\n";
   if (is_recipe) return arguments;
   if (options.data.empty())
     throw UsageError(target + " is a model; give the data to train the model on: cachet train " + target +

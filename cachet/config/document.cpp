@@ -18,17 +18,27 @@ namespace cachet::config {
 namespace {
 
 /// The keys whose values are stretches of training, and for which a number without a unit is one of steps.
-constexpr std::array<std::array<std::string_view, 2>, 1> kStepCounts{{{"train", "limit"}}};
+constexpr std::array<std::array<std::string_view, 2>, 6> kStepCounts{{{"train", "limit"},
+                                                                      {"train", "log_every"},
+                                                                      {"train", "evaluate_every"},
+                                                                      {"train", "checkpoint_every"},
+                                                                      {"schedule", "warmup"},
+                                                                      {"schedule", "milestones"}}};
 
-/// Gives such numbers their unit.
+void name_unit(Node& node) {
+  if (const auto* count = std::get_if<int64_t>(&node.value))
+    node.value = std::to_string(*count) + (*count == 1 ? " step" : " steps");
+  else if (auto* list = std::get_if<List>(&node.value))
+    std::ranges::for_each(*list, name_unit);
+}
+
+/// Gives such numbers, and those of a list, their unit.
 void name_units(Node& root) {
   for (const auto& [table, key] : kStepCounts) {
     const auto around = root.table()->find(table);
     if (around == root.table()->end() || around->second.table() == nullptr) continue;
     const auto node = around->second.table()->find(key);
-    if (node == around->second.table()->end()) continue;
-    if (const auto* count = std::get_if<int64_t>(&node->second.value))
-      node->second.value = std::to_string(*count) + (*count == 1 ? " step" : " steps");
+    if (node != around->second.table()->end()) name_unit(node->second);
   }
 }
 

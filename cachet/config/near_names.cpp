@@ -8,6 +8,7 @@ namespace {
 
 constexpr size_t kLongestName = 80;  // beyond it nothing was mistyped, and the table of distances would grow
 constexpr size_t kMinPrefix = 3;
+constexpr size_t kMinSlip = 6;  // shorter words are near too many names
 
 /// Capitals and hyphens are how people write the same word.
 std::string folded(std::string_view name) {
@@ -34,6 +35,13 @@ size_t distance(std::string_view a, std::string_view b) {
   return cell(a.size(), b.size());
 }
 
+/// Whether the first words of a name, up to a '_', are one slip away from what was typed.
+bool begins_with_slip(std::string_view name, std::string_view wanted) {
+  for (size_t end = name.find('_'); end != std::string_view::npos; end = name.find('_', end + 1))
+    if (distance(wanted, name.substr(0, end)) == 1) return true;
+  return false;
+}
+
 }  // namespace
 
 std::vector<std::string> near_names(std::string_view typed, std::span<const std::string> known, size_t most) {
@@ -49,6 +57,10 @@ std::vector<std::string> near_names(std::string_view typed, std::span<const std:
     const bool begins = wanted.size() >= kMinPrefix && name.starts_with(wanted);
     if (apart <= allowed || begins) candidates.emplace_back(apart > allowed, apart, i);
   }
+  const bool has_slip = std::ranges::any_of(candidates, [](const auto& each) { return std::get<1>(each) <= 1; });
+  for (size_t i = 0; !has_slip && wanted.size() >= kMinSlip && i < known.size(); ++i)
+    if (known[i].size() <= kLongestName && begins_with_slip(folded(known[i]), wanted))
+      candidates.emplace_back(false, 1, i);
   std::ranges::sort(candidates);
   std::vector<std::string> names;
   for (const auto& [prefix, apart, index] : candidates) {

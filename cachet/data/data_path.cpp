@@ -57,6 +57,16 @@ std::optional<std::filesystem::path> first_existing(const std::filesystem::path&
   return std::nullopt;
 }
 
+/// What lies at the path if it is of another kind: "/data/a.txt is a file, and a folder is needed".
+std::optional<std::string> other_kind_at(const std::filesystem::path& value,
+                                         const std::vector<std::filesystem::path>& places, PathKind kind) {
+  if (kind == PathKind::file_or_folder) return std::nullopt;
+  const PathKind other = kind == PathKind::folder ? PathKind::file : PathKind::folder;
+  const auto found = first_existing(value, places, other);
+  if (!found) return std::nullopt;
+  return found->string() + " is a " + name_of(other) + ", and a " + name_of(kind) + " is needed";
+}
+
 }  // namespace
 
 std::optional<std::filesystem::path> existing_data_path(const std::filesystem::path& value, PathKind kind,
@@ -69,6 +79,7 @@ std::filesystem::path find_data_path(const std::string& key, const std::filesyst
   if (value.empty()) throw io::Error(key + ": names nothing; " + hint + ".");
   const auto places = places_of(value, working_folder);
   if (const auto found = first_existing(value, places, kind)) return *found;
+  if (const auto other = other_kind_at(value, places, kind)) throw io::Error(key + ": " + *other + "; " + hint + ".");
   std::string message = key + ": there is no " + name_of(kind) + " " + places[0].lexically_normal().string();
   for (size_t i = 1; i < places.size(); ++i) message += " or " + places[i].lexically_normal().string();
   message += "; " + hint + ".";

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "cachet/config/toml_text.h"
 #include "cachet/hub/fetch.h"
+#include "cachet/io/error.h"
 #include "cachet/nn/norm/norm.h"
 #include "cachet/tasks/classification/saved_class_names.h"
 #include "cachet/tasks/saved_run.h"
@@ -71,6 +74,22 @@ void read_paper(config::Document& document, data::DataRoot data_root, int64_t pr
   train::read_changed_keys(document.root());
 }
 
+/// Throws io::Error if weights, which do not fit a model, are those of a run or a model folder of another model.
+void require_same_model(const std::filesystem::path& weights, const RecipePlan& plan) {
+  std::string name, kind;
+  try {
+    const RecipePlan saved = read_saved_plan(weights);
+    name = saved.model().name;
+    kind = saved.task->profile().kind;
+  } catch (const std::exception&) {
+    return;  // a file of weights does not have these names
+  }
+  if (name == plan.model().name) return;
+  throw io::Error(weights.string() + " has the weights of " + name + " (task " + kind + "), which do not fit " +
+                  plan.model().name + " (task " + plan.task->profile().kind + "); give weights of " +
+                  plan.model().name);
+}
+
 }  // namespace
 
 std::unique_ptr<Task> RecipePlan::build(Splits splits) const {
@@ -95,7 +114,14 @@ std::vector<std::string> RecipePlan::initialize(train::TrainingTask& task,
   WeightImportOptions options;
   options.other_names = has_other_classes(*this->task, path);
   options.partial = training.train.init_partial;
-  const WeightImportReport report = import_weights(task.model(), path, options);
+  const WeightImportReport report = [&] {
+    try {
+      return import_weights(task.model(), path, options);
+    } catch (const io::Error&) {
+      require_same_model(path, *this);
+      throw;
+    }
+  }();
   for (const auto& module : task.model().modules())
     if (auto* norm = dynamic_cast<nn::Norm*>(module.get())) norm->restart_warmup();
   return report_lines(report, weights.origin);

@@ -17,13 +17,14 @@ namespace {
 using config::Node;
 
 [[noreturn]] void refuse_sweep(const config::Origin& origin, const std::string& key, const std::string& message) {
-  throw config::Error({config::Problem{origin, config::join_path("sweep", key), message}});
+  throw config::Error({config::Problem{origin, key.empty() ? "sweep" : config::join_path("sweep", key), message}});
 }
 
 /// One value of an axis, or one variant.
 struct Choice {
   std::string name;
   std::vector<std::string> settings;
+  std::vector<config::Origin> origins;
 };
 
 struct Axis {
@@ -56,8 +57,10 @@ void find_axes(const Node& table, const std::string& path, std::vector<Axis>& ax
       continue;
     }
     const auto* list = std::get_if<config::List>(&node.value);
-    if (list == nullptr || list->empty())
+    if (list == nullptr)
       refuse_sweep(node.origin, whole, "must be a list of values to try, such as [0.25, 0.5], not " + describe(node));
+    if (list->empty())
+      refuse_sweep(node.origin, whole, "the list is empty; list the values to try, such as [0.25, 0.5]");
     axes.push_back({whole, &node});
   }
 }
@@ -68,9 +71,17 @@ std::vector<Choice> choices_of(const Axis& axis, const std::vector<Axis>& axes) 
   std::vector<Choice> choices;
   for (const Node& value : std::get<config::List>(axis.values->value)) {
     const std::string text = config::assigned_text(value);
-    choices.push_back({file_name_of((alone ? part : axis.key) + "_" + text), {axis.key + "=" + text}});
+    choices.push_back(
+        {file_name_of((alone ? part : axis.key) + "_" + text), {axis.key + "=" + text}, {axis.values->origin}});
   }
   return choices;
+}
+
+std::string key_of(const std::string& setting) { return setting.substr(0, setting.find('=')); }
+
+config::Origin origin_of(const Node& table, const std::string& key) {
+  const Node* node = config::find(table, key);
+  return node == nullptr ? table.origin : node->origin;
 }
 
 std::vector<Choice> variants_of(const Node& sweep) {
@@ -86,7 +97,9 @@ std::vector<Choice> variants_of(const Node& sweep) {
     if (name.empty() || file_name_of(name) != name.substr(0, name.find_last_not_of('_') + 1))
       refuse_sweep(settings.origin, key,
                    "names a folder, so it must consist of letters, digits, '.', '-', '+' and single '_'");
-    choices.push_back({name, config::assignments_of(settings)});
+    Choice choice{name, config::assignments_of(settings), {}};
+    for (const std::string& setting : choice.settings) choice.origins.push_back(origin_of(settings, key_of(setting)));
+    choices.push_back(std::move(choice));
   }
   return choices;
 }
@@ -122,6 +135,7 @@ std::vector<SweepPoint> crossed(const std::vector<SweepPoint>& points, const std
       SweepPoint both = point;
       both.name += (both.name.empty() ? "" : "-") + choice.name;
       both.settings.insert(both.settings.end(), choice.settings.begin(), choice.settings.end());
+      both.origins.insert(both.origins.end(), choice.origins.begin(), choice.origins.end());
       all.push_back(std::move(both));
     }
   }
@@ -129,6 +143,19 @@ std::vector<SweepPoint> crossed(const std::vector<SweepPoint>& points, const std
 }
 
 }  // namespace
+
+config::Error with_origins_in_sweep(const config::Error& error, const SweepPoint& point,
+                                    const std::vector<std::string>& given) {
+  std::vector<config::Problem> problems = error.problems();
+  for (config::Problem& problem : problems) {
+    const auto of_problem = [&](const std::string& setting) { return key_of(setting) == problem.key; };
+    if (problem.origin.source != config::kSetSource || std::ranges::any_of(given, of_problem)) continue;
+    const auto setting = std::ranges::find_if(point.settings, of_problem);
+    if (setting != point.settings.end())
+      problem.origin = point.origins.at(static_cast<size_t>(setting - point.settings.begin()));
+  }
+  return config::Error(std::move(problems));
+}
 
 Sweep read_sweep(const std::filesystem::path& recipe) {
   const Node root = config::read_recipe(recipe);

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "cachet/config/problem.h"
+
 namespace cachet::tasks {
 
 inline constexpr size_t kMaxSweepPoints = 1000;
@@ -14,6 +16,7 @@ inline constexpr size_t kMaxSweepPoints = 1000;
 struct SweepPoint {
   std::string name;  // name of the configuration's folder: "cached-ratio_0.25"
   std::vector<std::string> settings;
+  std::vector<config::Origin> origins{};  // where the recipe has each of the settings
 };
 
 /// The values that the table `sweep` of a recipe varies:
@@ -26,6 +29,11 @@ struct Sweep {
   std::string seeds = "1";         // argument of --seeds
   std::optional<uint64_t> seed{};  // argument of --seed: the first seed, if it differs from the recipe's
 };
+
+/// Returns the error of a configuration's recipe with other origins: a problem with a value of `point` gets the origin
+/// that the value has in the table `sweep`. `given` are the settings of --set, whose origins stay.
+config::Error with_origins_in_sweep(const config::Error& error, const SweepPoint& point,
+                                    const std::vector<std::string>& given);
 
 /// Reads the table `sweep`. Throws config::Error if the table is missing, an axis is empty or not a list, two
 /// configurations have one name, or there are more than kMaxSweepPoints. Keys are checked when a configuration is read.

@@ -55,6 +55,7 @@ class FirstLine(command.FolderTest):
         (self.folder / "photos/ant/notes.txt").write_text("not an image")
         said = self.trained("vit_tiny_patch16_224", "photos", *SMALL_VIT)
         self.assertIn("class folders: 3 classes, 34 training images, of which 3 are for validation, no test images\n", said)
+        self.assertIn("note: the class 'cat' has too few samples for the validation data, so the results do not measure this class\n", said)
         self.assertNotIn("chosen", said, "the user set both values")
         chosen = self.cachet("train", "vit_tiny_patch16_224", "--data", "photos", "--print").stderr
         self.assertRegex(chosen, r"chosen: images of \d+ pixels from random crops, batch size \d+\n")
@@ -71,6 +72,8 @@ class FirstLine(command.FolderTest):
         self.write_photos("old", counts=(2, 3, 1), root="elsewhere")
         others = self.json_of("eval", "run", "--data", "elsewhere/old", "--json", cwd=self.folder)
         self.assertEqual((others["images"], others["split"]), (6, "test"), "all of other data are evaluated")
+        self.assertIn("photos/ant/notes.txt is a file, and a folder is needed; it should contain a folder of JPEG or PNG files for each class.",
+                      self.refused("eval", "run", "--data", "photos/ant/notes.txt", code=1, cwd=self.folder))
         (self.folder / "copy.toml").write_text(self.cachet("train", "vit_tiny_patch16_224", "--data", "photos", *SMALL_VIT, "--print").stdout)
         self.cachet("train", "copy.toml", *SHORT, "--run", "copy")
         self.assertEqual(self.made("copy")[1]["data"], resolved["data"])
@@ -110,7 +113,7 @@ class FirstLine(command.FolderTest):
 
     def test_only_the_head_is_trained(self):
         self.write_photos()
-        self.trained("vit_tiny_patch16_224", "photos", *SMALL_VIT, "--freeze", "--set", "train.keep=9", "--set", "train.checkpoint_every=1 steps")
+        said = self.trained("vit_tiny_patch16_224", "photos", *SMALL_VIT, "--freeze", "--set", "train.keep=9", "--set", "train.checkpoint_every=1 steps")
         first, last = (self.folder / f"run/checkpoints/step-0000000{step}/model.safetensors" for step in (1, 2))
 
         def tensors(path):
@@ -122,6 +125,11 @@ class FirstLine(command.FolderTest):
         before, after = tensors(first), tensors(last)
         changed = {name for name in before if before[name] != after[name]}
         self.assertEqual({name.partition(".")[0] for name in changed}, {"head"})
+        note = "note: --freeze trains only the head, and the rest of the model has random weights"
+        self.assertIn(note, said)
+        resumed = ("train", "vit_tiny_patch16_224", "--data", "photos", "--freeze", "--print", *SMALL_VIT, "--init", "run")
+        self.assertNotIn(note, self.cachet(*resumed).stderr)
+        self.assertIn(note, self.cachet("train", "demo_plain", "--freeze", "--print").stderr)
 
     def test_images_that_cannot_be_used(self):
         self.write_photos("train", "val")
@@ -133,10 +141,18 @@ class FirstLine(command.FolderTest):
         done = command.run(*start, "--set", "train.limit=1 epoch", cwd=self.folder)
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("photos/train/ant/broken.jpg", done.stderr)
-        (self.folder / "photos/train/ant/broken.jpg").unlink()
+        for number in range(3):
+            (self.folder / f"photos/train/ant/none{number}.jpg").write_bytes(b"<html>")
+        self.assertIn("photos/train/ant/none0.jpg: this is not an image; only JPEG and PNG are supported. 2 other images cannot be read, either; "
+                      "repair or remove these files", self.refused(*start, "--run", "none", code=1, cwd=self.folder))
+        self.assertFalse((self.folder / "none").exists())
+        for path in (self.folder / "photos/train/ant").glob("*.jpg"):
+            path.unlink()
         self.cachet(*start, "--run", "run")
         refusal = self.refused(*start, "--run", "run", code=1, cwd=self.folder, lines=6)
         self.assertIn("run: exists already; resume it with --resume", refusal)
+        self.assertIn("photos: exists already and is not a run; choose another name",
+                      self.refused(*start, "--run", "photos", code=1, cwd=self.folder, lines=6))
         self.cachet(*start, "--run", "run", "--resume", "--set", "train.limit=3 steps")
         self.cachet("train", "run", "--resume", "--set", "train.limit=4 steps", "--progress", "none")
 
@@ -219,7 +235,7 @@ class FirstLine(command.FolderTest):
         (self.folder / "stories/a.txt").write_text("naïve café\n" + text + "\n", encoding="utf-8")
         (self.folder / "stories/b.txt").write_bytes("naïve café – déjà vu\n".encode("cp1252") * 5)
         said = self.trained("causal_transformer_small", "stories", *SMALL_TEXT)
-        self.assertIn("1 of 2 files is not UTF-8 and was read as Windows-1252: stories/b.txt\n", said)
+        self.assertIn("1 of 2 files is not UTF-8 and was read as Windows-1252: stories/b.txt:1 and 4 other lines\n", said)
         self.assertIn("with a subword model\n", said)
         made = self.made("run")[0]
         self.assertEqual(made["data"]["tokens"], "subwords")
@@ -247,6 +263,9 @@ class FirstLine(command.FolderTest):
         self.assertIn("the data could also be read as labelled texts, but transformer_translation_small is a translation model", said)
         self.assertIn("give the folder that contains both files",
                       self.refused("train", "transformer_translation_small", "--data", "pairs/corpus.xx", cwd=self.folder))
+        (self.folder / "pairs/corpus.xx").write_bytes("".join(f"{other} é\n" for _, other in pairs).encode("latin-1"))
+        said = self.cachet("train", "transformer_translation_small", "--data", "pairs", "--print").stderr
+        self.assertIn("1 of 2 files is not UTF-8 and was read as Windows-1252: pairs/corpus.xx:1 and 299 other lines\n", said)
         (self.folder / "pairs/corpus.xx").write_text("only one\n")
         self.assertIn("corpus.en has 300 lines, but ",
                       self.refused("train", "transformer_translation_small", "--data", "pairs", code=1, cwd=self.folder))
@@ -262,6 +281,13 @@ class FirstLine(command.FolderTest):
         self.assertEqual(self.json_of("eval", "run", "--json", cwd=self.folder)["split"], "test")
         answer = json.loads(self.cachet("predict", "run", "the cat sees a tree").stdout)
         self.assertIn(answer["top"][0]["class"], ("bad", "good", "odd"))
+        done = self.cachet("train", "lra_text", "--data", "reviews.tsv", "--print")
+        self.assertIn("note: lra_text is the name of both a recipe and a model; the command trains the model, because the data are a file\n", done.stderr)
+        self.assertEqual(tomllib.loads(done.stdout)["data"]["kind"], "texts")
+        (self.folder / "rare.tsv").write_text((self.folder / "reviews.tsv").read_text() + "rare\tone text\n")
+        said = self.cachet("train", "lra_small", "--data", "rare.tsv", "--print").stderr
+        for split in ("validation", "test"):
+            self.assertIn(f"note: the class 'rare' has too few samples for the {split} data, so the results do not measure this class\n", said)
         for split, (label, text), number in itertools.product(("train", "test"), rows[:3], range(4)):
             folder = self.folder / "texts" / split / label
             folder.mkdir(parents=True, exist_ok=True)
@@ -278,6 +304,17 @@ class FirstLine(command.FolderTest):
         self.assertIn("vit_tiny_patch16_224 is a model; give the data to train the model on", self.refused("train", "vit_tiny_patch16_224"))
         refusal = self.refused("train", "transformer_xl_small", "--data", "photos", cwd=self.folder)
         self.assertIn("photos contains class folders of images, but transformer_xl_small is a language model, which learns from text", refusal)
+        refusal = self.refused("train", "vit_tinny", "--data", "photos", cwd=self.folder)
+        self.assertRegex(refusal, r"there is no model and no recipe 'vit_tinny' \(did you mean 'vit_tiny_.*`cachet models` lists the models, and `cachet ")
+        self.assertIn("(did you mean 'demo_plain'", self.refused("train", "demo_plian", "--data", "photos", cwd=self.folder))
+        self.assertIn("vit_tiny_patch16_224-photos made by Cachet:", self.refused("train", "vit_tiny_patch16_224", "--data", "photos", "--set",
+                                                                                "model.embed_dim=50", cwd=self.folder, lines=3))
+        self.assertIn("there is no run and no recipe 'my-run'; `cachet runs` lists the runs", self.refused("train", "my-run", "--resume"))
+        (self.folder / "loose").mkdir()
+        write_png(self.folder / "loose/1.png", 8, 8, bytes(64))
+        (self.folder / "loose/README.md").write_text("my photos\n")
+        self.assertIn("loose: has images, but no folders of classes; put the images of each class into a folder",
+                      self.refused("train", "vit_tiny_patch16_224", "--data", "loose", code=1, cwd=self.folder))
         self.assertIn("nowhere: there is no such folder or file", self.refused("train", "lra_small", "--data", "nowhere", code=1, cwd=self.folder))
         (self.folder / "empty").mkdir()
         self.assertIn("empty: contains no data that Cachet recognises", self.refused("train", "lra_small", "--data", "empty", code=1, cwd=self.folder))

@@ -129,6 +129,10 @@ class TextMistakes(command.FolderTest):
         self.assertIn("empty.txt: holds no text", self.refuses("eval", "run", "--text", "empty.txt"))
         self.assertEqual(self.cachet("eval", "run", "--text", "empty.txt", "--json").stdout, "")
         self.assertEqual(self.cachet("generate", "run", "--lines", "empty.txt", "--tokens", "2").stdout, "")
+        (self.folder / "latin.txt").write_bytes(b"plain\nZ\xfcrich\nB\xfccher\n")
+        done = self.cachet("generate", "run", "--lines", "latin.txt", "--tokens", "2")
+        self.assertIn("note: line 2 and 1 other line are not UTF-8; the output has U+FFFD for each wrong byte\n", done.stderr)
+        self.assertIn("Z\ufffdrich", done.stdout)
         self.write("corpus/valid.txt", "")
         again = ["train", "language.toml", "--run", "x"]
         self.assertIn("corpus/valid.txt: the number of tokens is 0", self.refuses(*again))

@@ -152,6 +152,14 @@ TEST(Document, AWrongNameHidesTheOtherProblemsOfItsTable) {
 TEST(Document, ANumberWithoutAUnitIsOneOfStepsWhereKeysAreStretches) {
   Document document = Document::from_text("[train]\nlimit = 100\nepochs = 3", "t");
   EXPECT_EQ(document.root().table("train").text("limit", ""), "100 steps");
+  for (const char* key : {"log_every", "evaluate_every", "checkpoint_every"}) {
+    document.set(std::string("train.") + key + "=3");
+    EXPECT_EQ(document.root().table("train").text(key, ""), "3 steps");
+  }
+  document.set("schedule={warmup = 1, milestones = [20, \"3 epochs\"]}");
+  EXPECT_EQ(document.root().table("schedule").text("warmup", ""), "1 step");
+  EXPECT_EQ(document.root().table("schedule").texts("milestones", {}),
+            (std::vector<std::string>{"20 steps", "3 epochs"}));
   EXPECT_EQ(document.root().table("train").integer("epochs", 1), 3);
   Document other = Document::from_text("limit = 7", "t");
   other.set("train.limit=1");

@@ -36,6 +36,14 @@ TEST(NearNames, CompletesABeginningBehindMisspelledNames) {
   EXPECT_TRUE(near_names("sw", known).empty());  // two letters begin too much
 }
 
+TEST(NearNames, CompletesABeginningWithASlip) {
+  const Names known{"pvt_tiny", "vit_tiny_patch16_384", "vit_small_patch16_224", "vit_tiny_patch16"};
+  EXPECT_EQ(near_names("vit_tinny", known), (Names{"vit_tiny_patch16_384", "vit_tiny_patch16", "pvt_tiny"}));
+  EXPECT_EQ(near_names("pvt_tinny", known), Names{"pvt_tiny"}) << "a name with one slip";
+  EXPECT_TRUE(near_names("vit_tinnny", known).empty());
+  EXPECT_TRUE(near_names("vitt", Names{"vit_tiny_patch16_384"}).empty()) << "too short a word";
+}
+
 TEST(NearNames, OrdersByDistanceAndKeepsTheMostWanted) {
   const Names known{"ratxx", "ratio", "ratix", "ratio", "ration"};
   EXPECT_EQ(near_names("ratio", known, 2), (Names{"ratio", "ratix"}));

@@ -71,12 +71,12 @@ TEST(Sweep, SeedsAreANumberOrAList) {
 
 TEST(Sweep, SaysWhatIsWrongWithIt) {
   for (const auto& [text, expected] : std::initializer_list<std::pair<std::string, std::string>>{
-           {"", "must have a table [sweep]"},
+           {"", "recipe.toml: sweep: the recipe must have a table [sweep]"},
            {"sweep = 3\n", "must have a table [sweep]"},
-           {"[sweep]\n", "nothing varies"},
+           {"[sweep]\n", "recipe.toml:1: sweep: nothing varies"},
            {"[sweep]\nseeds = 2\n", "nothing varies"},
            {"[sweep]\nx.y = 3\n", "recipe.toml:2: sweep.x.y: must be a list"},
-           {"[sweep]\nx.y = []\n", "must be a list"},
+           {"[sweep]\nx.y = []\n", "recipe.toml:2: sweep.x.y: the list is empty; list the values to try"},
            {"[sweep]\nx.y = [{a = 1}]\n", "is not allowed here"},
            {"[sweep]\nx.y = [1, 1]\n", "two runs would have the same name, y_1"},
            {"[sweep]\nx.y = [1]\nseeds = \"a\"\n", "sweep.seeds: must be a number of seeds"},
@@ -91,6 +91,20 @@ TEST(Sweep, SaysWhatIsWrongWithIt) {
   std::string many = "[sweep]\n";
   for (const char axis : {'a', 'b', 'c', 'd'}) many += std::string("x.") + axis + " = [1, 2, 3, 4, 5, 6]\n";
   EXPECT_NE(refusal_of_sweep(many).find("must not give more than 1000 runs"), std::string::npos);
+}
+
+TEST(Sweep, ProblemsWithItsValuesHaveTheirPlaces) {
+  const Sweep sweep = sweep_of("[sweep]\na.b = [1, 2]\n[sweep.variants.wide]\nm.w = 2\nm.d = 4\n");
+  const auto problem = [](const char* source, const char* key) {
+    return config::Problem{{source, 0}, key, "is wrong"};
+  };
+  const config::Error error({problem("--set", "a.b"), problem("--set", "m.d"), problem("--set", "m.x"),
+                             problem("--set", "m.w"), problem("default", "a.b")});
+  const config::Error placed = with_origins_in_sweep(error, sweep.points.front(), {"m.w=3"});
+  const std::string text = placed.what();
+  EXPECT_NE(text.find("recipe.toml:2: a.b: is wrong"), std::string::npos) << text;
+  EXPECT_NE(text.find("recipe.toml:5: m.d: is wrong"), std::string::npos) << text;
+  EXPECT_NE(text.find("--set: m.x: is wrong\n--set: m.w: is wrong\ndefault: a.b"), std::string::npos) << text;
 }
 
 // Each is dry-run by tests/app/dry_runs_test.py; here it is read by itself, which takes no process.

@@ -24,7 +24,8 @@ std::string cifar100_files(const DatasetOptions& /*options*/) { return "train.bi
 std::string folders_of_classes(const DatasetOptions& options) {
   const ClassFolderOptions& folders = options.folders;
   const std::string of_classes = "a folder of JPEG or PNG files for each class";
-  if (!has_test_images(options)) return of_classes;
+  const bool is_whole_root = folders.test_folder.empty() && folders.validation_folder == ".";
+  if (!has_test_images(options) || is_whole_root) return of_classes;
   if (!folders.test_folder.empty())
     return folders.train_folder + ", " + folders.validation_folder + " and " + folders.test_folder + ", with " +
            of_classes;

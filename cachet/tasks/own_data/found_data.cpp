@@ -274,6 +274,19 @@ void find_in_file(const fs::path& path, FoundData& found) {
   found.kinds.push_back(OwnDataKind::text);
 }
 
+bool has_loose_images(const fs::path& path) {
+  return std::ranges::any_of(data::sorted_entries(path), [](const auto& entry) {
+    return !data::is_folder(entry) && data::has_image_name(entry.path());
+  });
+}
+
+/// Whether the only text is a file such as README.md next to folders or images.
+bool only_describes(const fs::path& path, const FoundData& found) {
+  if (found.texts.train.size() != 1 || !lower(found.texts.train.front().stem().string()).starts_with("readme"))
+    return false;
+  return !folders_of(path).empty() || has_loose_images(path);
+}
+
 void find_in_folder(const fs::path& path, FoundData& found) {
   found.folders = find_class_folders(path);
   found.coco = find_coco(path);
@@ -291,6 +304,7 @@ void find_in_folder(const fs::path& path, FoundData& found) {
     find_in_file(tsv.front(), found);
     return;
   }
+  if (found.kinds.empty() && only_describes(path, found)) found.texts = {};
   const bool of_images = found.coco.train.given() || found.folders.train.images() > 0;
   if (!found.texts.train.empty() && (mostly_texts || !of_images)) found.kinds.push_back(OwnDataKind::text);
 }
@@ -334,6 +348,9 @@ FoundData find_own_data(const fs::path& path) {
     find_in_file(path, found);
   else
     throw io::Error(path.string() + ": there is no such folder or file");
+  if (found.kinds.empty() && has_loose_images(path))
+    throw io::Error(path.string() +
+                    ": has images, but no folders of classes; put the images of each class into a folder");
   if (found.kinds.empty())
     throw io::Error(path.string() +
                     ": contains no data that Cachet recognises: no class folders of images or texts, no COCO "

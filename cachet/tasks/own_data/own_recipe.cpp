@@ -4,15 +4,20 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <fstream>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string_view>
 
 #include "cachet/config/counted.h"
 #include "cachet/config/toml_text.h"
 #include "cachet/config/utf8.h"
+#include "cachet/data/folder_walk.h"
 #include "cachet/data/text/encoders/text_encoder.h"
 #include "cachet/io/error.h"
+#include "cachet/io/images/image_format.h"
+#include "cachet/io/tensors/image.h"
 #include "cachet/models/registry.h"
 #include "cachet/tasks/image_classification/preprocessing.h"
 #include "cachet/tasks/own_data/found_data.h"
@@ -187,6 +192,33 @@ void require_whole_classes(const fs::path& root, const OwnSplit& split) {
                       ": the class has no JPEG or PNG files; add some, or remove the folder");
 }
 
+/// Throws io::Error if the first bytes of image files are not those of a JPEG or PNG file. Of many files, only the
+/// first ones are read.
+void require_image_files(const fs::path& root, const OwnClassFolders& folders) {
+  constexpr int64_t kMostFiles = 20'000;
+  int64_t files = 0, broken = 0;
+  fs::path first;
+  for (const OwnSplit* split : {&folders.train, &folders.validation, &folders.test})
+    for (const OwnClass& each : split->classes)
+      data::for_each_file_below((split->folder == "." ? root : root / split->folder) / each.name,
+                                [&](const fs::path& file, const std::string& /*name*/) {
+                                  if (!data::has_image_name(file) || ++files > kMostFiles) return;
+                                  std::array<char, 16> bytes{};
+                                  std::ifstream(file, std::ios::binary).read(bytes.data(), bytes.size());
+                                  const std::string_view format = io::image_format(std::as_bytes(std::span(bytes)));
+                                  if (format != "JPEG" && format != "PNG" && broken++ == 0) first = file;
+                                });
+  if (broken == 0) return;
+  std::string why = first.string() + ": this is not a JPEG or PNG file";
+  try {
+    io::read_image(first, {});
+  } catch (const io::Error& error) {
+    why = error.what();
+  }
+  if (broken > 1) why += ". " + config::counted(broken - 1, "other image") + " cannot be read, either";
+  throw io::Error(why + "; repair or remove " + (broken > 1 ? "these files" : "this file"));
+}
+
 /// What is known of the images that weights were trained on.
 struct WeightsImages {
   std::optional<Preprocessing> preparation{};
@@ -218,6 +250,7 @@ WeightsImages images_of_weights(const OwnDataRequest& request) {
 void write_images(const OwnDataRequest& request, const FoundData& found, RecipeText& recipe, OwnRecipe& result) {
   const OwnSplit &train = found.folders.train, &validation = found.folders.validation, &test = found.folders.test;
   require_whole_classes(found.path, train);
+  require_image_files(found.path, found.folders);
   const auto classes = static_cast<int64_t>(train.classes.size());
   if (classes < 2)
     throw io::Error(found.path.string() + ": has one class folder, " + train.classes.front().name +
@@ -273,6 +306,11 @@ void write_images(const OwnDataRequest& request, const FoundData& found, RecipeT
     line += ", no test images";
   }
   result.lines.push_back(line);
+  std::vector<std::string> single;
+  for (const OwnClass& each : train.classes)
+    if (draws && each.images == 1) single.push_back(each.name);
+  if (const std::string note = unmeasured_classes_note(single, "validation"); !note.empty())
+    result.lines.push_back(note);
   ChosenValues chosen(request);
   chosen.add("data.resize.image_size", "images of " + std::to_string(side) + " pixels from random crops");
   chosen.add("train.batch_size", "batch size " + std::to_string(batch));

@@ -220,7 +220,24 @@ bool is_there(const fs::path& folder, const char* file) {
   return fs::is_regular_file(folder / file, unreadable);
 }
 
+/// The classes, sorted, that a split has no text of.
+std::vector<std::string> absent_classes(const std::set<std::string>& classes, const std::vector<LabelledText>& split) {
+  std::set<std::string> absent = classes;
+  for (const LabelledText& each : split) absent.erase(each.label);
+  return {absent.begin(), absent.end()};
+}
+
 }  // namespace
+
+std::string unmeasured_classes_note(const std::vector<std::string>& classes, const std::string& split) {
+  if (classes.empty()) return "";
+  const bool one = classes.size() == 1;
+  return "note: " +
+         (one ? "the class " + io::in_quotes(classes.front()) + " has"
+              : std::to_string(classes.size()) + " classes have") +
+         " too few samples for the " + split + " data, so the results do not measure " +
+         (one ? "this class" : "these classes; the first is " + io::in_quotes(classes.front()));
+}
 
 PreparedTexts prepare_text(const FoundData& found, const fs::path& prepared) {
   constexpr size_t kFewestLines = 3;
@@ -308,6 +325,7 @@ PreparedTexts prepare_pairs(const FoundData& found, const fs::path& prepared) {
   result.folder =
       folder_for(prepared, found.path, digest_of_splits(both, "pairs 1 " + source + digest_of_splits(others, target)));
   const auto file = [&](const char* split, const std::string& language) { return std::string(split) + "." + language; };
+  TextReader plain;  // of files that Cachet wrote
   if (!is_there(result.folder, kSubwordModel)) {
     const auto count = static_cast<int64_t>(train.source.size());
     const int64_t held_out = std::clamp<int64_t>(count / 20, 1, 1'000);
@@ -339,11 +357,10 @@ PreparedTexts prepare_pairs(const FoundData& found, const fs::path& prepared) {
       }
       folder.finish();
     }
-    Lines texts = read_lines({result.folder / file("train", source), result.folder / file("train", target)}, reader);
+    Lines texts = read_lines({result.folder / file("train", source), result.folder / file("train", target)}, plain);
     io::write_file_atomically(result.folder / kSubwordModel,
                               std::string_view(subwords_of(texts, wanted_pieces(bytes_of(texts)))));
   }
-  TextReader plain;
   const auto lines = [&](const char* split) {
     return std::ssize(read_lines({result.folder / file(split, source)}, plain));
   };
@@ -390,6 +407,9 @@ PreparedTexts prepare_labelled_texts(const FoundData& found, const fs::path& pre
   } catch (const io::Error& error) {
     throw io::Error(found.path.string() + ": " + error.what());
   }
+  for (const auto& [split, texts] : {std::pair{"validation", &validation}, std::pair{"test", &test}})
+    if (std::string note = unmeasured_classes_note(absent_classes(names, *texts), split); !note.empty())
+      result.notes.push_back(std::move(note));
   result.train = std::ssize(train);
   result.validation = std::ssize(validation);
   result.test = std::ssize(test);

@@ -23,9 +23,13 @@ struct PreparedTexts {
   std::vector<std::string> notes{};        // lines for the user
 };
 
+/// Returns a note about classes that have too few samples for a split ("validation"), so that the results of the split
+/// do not measure them; empty if there are none.
+std::string unmeasured_classes_note(const std::vector<std::string>& classes, const std::string& split);
+
 /// Each function prepares texts in a folder of `prepared` whose name ends in a digest of the input, or reuses this
-/// folder. Text that is not UTF-8 is read as UTF-16 if it has that byte-order mark, else as Windows-1252; a note names
-/// the encoding. If the data have no splits, a tenth is used for validation and a tenth for tests: the last lines of a
+/// folder. Text that is not UTF-8 is read with as_utf8() (text_encodings.h), and a note names the encoding and the
+/// first line. If the data have no splits, a tenth is used for validation and a tenth for tests: the last lines of a
 /// text, or random labelled texts of each class. From pairs, a twentieth of the pairs, at most 1,000, is drawn for each
 /// of the two splits. If the data have a training split and only one other split, the same fraction of the training
 /// data is used for validation. Throws io::Error if a file cannot be read, or if there is too little text.

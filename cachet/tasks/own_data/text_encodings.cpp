@@ -1,11 +1,14 @@
 #include "cachet/tasks/own_data/text_encodings.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 
+#include "cachet/config/counted.h"
 #include "cachet/config/utf8.h"
 #include "cachet/data/text/text_lines.h"
 #include "cachet/io/error.h"
@@ -68,6 +71,17 @@ std::string of_utf16(std::string_view bytes, bool big_endian) {
   return text;
 }
 
+/// Whether a text without a mark is big-endian, if it can only be UTF-16: the letters of many languages have a zero
+/// byte, always the first or always the second one.
+std::optional<bool> order_of_unmarked_utf16(std::string_view bytes) {
+  std::array<size_t, 2> zeros{};
+  for (size_t i = 0; i < bytes.size(); ++i)
+    if (bytes[i] == '\0') ++zeros[i % 2];
+  const bool in_one_place = (zeros[0] == 0) != (zeros[1] == 0);
+  if (bytes.size() % 2 != 0 || !in_one_place || (zeros[0] + zeros[1]) * 8 < bytes.size()) return std::nullopt;
+  return zeros[0] > 0;
+}
+
 /// Lines that end in "\r\n" or "\r" end in "\n".
 std::string with_plain_ends(std::string text) {
   size_t kept = 0;
@@ -82,16 +96,34 @@ std::string with_plain_ends(std::string text) {
 
 }  // namespace
 
-std::string as_utf8(std::string_view bytes, std::string* encoding) {
+std::string as_utf8(std::string_view bytes, TextEncoding* encoding) {
   const auto named = [&](const char* name, std::string text) {
-    if (encoding != nullptr) *encoding = name;
+    if (encoding != nullptr) *encoding = {name};
     return with_plain_ends(std::move(text));
   };
   if (bytes.starts_with("\xFF\xFE")) return named("UTF-16", of_utf16(bytes.substr(2), false));
   if (bytes.starts_with("\xFE\xFF")) return named("UTF-16", of_utf16(bytes.substr(2), true));
-  if (config::first_invalid_utf8(bytes) == std::string_view::npos)
-    return named("UTF-8", std::string(data::without_byte_order_mark(bytes)));
-  return named("Windows-1252", of_windows_1252(bytes));
+  if (const size_t zero = bytes.find('\0'); zero != std::string_view::npos) {
+    if (const auto big_endian = order_of_unmarked_utf16(bytes)) return named("UTF-16", of_utf16(bytes, *big_endian));
+    throw io::Error("line " + std::to_string(std::ranges::count(bytes.substr(0, zero), '\n') + 1) +
+                    " has a zero byte, so this is not a text in UTF-8; save the text as UTF-8");
+  }
+  std::string text(data::without_byte_order_mark(bytes));
+  if (config::first_invalid_utf8(text) == std::string::npos) return named("UTF-8", std::move(text));
+  std::string repaired;
+  TextEncoding mixed{"Windows-1252"};
+  int64_t number = 0;
+  text = with_plain_ends(std::move(text));
+  for (const std::string_view line : lines_of(text)) {
+    ++number;
+    const bool is_utf8 = config::first_invalid_utf8(line) == std::string_view::npos;
+    if (!is_utf8 && mixed.lines++ == 0) mixed.first_line = number;
+    repaired += is_utf8 ? std::string(line) : of_windows_1252(line);
+    repaired += '\n';
+  }
+  if (!text.ends_with('\n')) repaired.pop_back();
+  if (encoding != nullptr) *encoding = mixed;
+  return repaired;
 }
 
 std::string TextReader::read_bytes(const std::filesystem::path& file) {
@@ -102,9 +134,16 @@ std::string TextReader::read_bytes(const std::filesystem::path& file) {
 }
 
 std::string TextReader::read(const std::filesystem::path& file) {
-  std::string encoding, text = as_utf8(read_bytes(file), &encoding);
+  TextEncoding encoding;
+  std::string text;
+  try {
+    text = as_utf8(read_bytes(file), &encoding);
+  } catch (const io::Error& error) {
+    const std::string what = error.what();
+    throw io::Error(what.starts_with("line ") ? file.string() + ": " + what : what);
+  }
   ++files_;
-  if (encoding != "UTF-8" && others_++ == 0) {
+  if (encoding.name != "UTF-8" && others_++ == 0) {
     first_ = file;
     encoding_ = encoding;
   }
@@ -113,10 +152,16 @@ std::string TextReader::read(const std::filesystem::path& file) {
 
 std::string TextReader::note() const {
   if (others_ == 0) return "";
-  if (files_ == 1) return first_.string() + " is not UTF-8 and was read as " + encoding_;
+  std::string first = first_.string();
+  if (encoding_.lines > 0) first += ":" + std::to_string(encoding_.first_line);
+  if (encoding_.lines > 1) {
+    first += " and " + config::counted(encoding_.lines - 1, "other line");
+    if (files_ == 1) return first + " are not UTF-8 and were read as " + encoding_.name;
+  }
+  if (files_ == 1) return first + " is not UTF-8 and was read as " + encoding_.name;
   return std::to_string(others_) + " of " + std::to_string(files_) +
          (others_ == 1 ? " files is not UTF-8 and was read as " : " files are not UTF-8 and were read as ") +
-         encoding_ + (others_ == 1 ? ": " : "; the first: ") + first_.string();
+         encoding_.name + (others_ == 1 ? ": " : "; the first: ") + first;
 }
 
 std::vector<std::string_view> lines_of(std::string_view text) {

@@ -170,10 +170,10 @@ const std::vector<RunValue>& group_values(const RunGroup& group) {
 }
 
 report::Metric shown(const RunValue& value) {
-  std::string text = report::format_value(value.form, value.value, 6);
-  if (std::isfinite(value.spread) && value.form != ValueForm::count)
-    text += report::uncertainty_text(value.value, value.spread, value.samples,
-                                     [&](double number) { return report::format_value(value.form, number, 2); });
+  const bool is_measured = std::isfinite(value.spread) && value.form != ValueForm::count;
+  const report::MetricDescription metric{.name = {}, .title = {}, .form = value.form};
+  std::string text = is_measured ? report::measured_text(metric, value.value, value.spread, value.samples)
+                                 : report::format_value(value.form, value.value, 6);
   text += value.suffix;
   return {value.heading.empty() ? value.name : value.heading, {text, value.value}, value.better};
 }

@@ -175,7 +175,9 @@ RunFolder RunFolder::create(const fs::path& given, const WrittenRecipe& recipe, 
                             LatestLink latest) {
   const fs::path path = io::without_last_separator(given);
   if (fs::exists(fs::symlink_status(path))) {
-    throw std::runtime_error(path.string() + ": exists already; resume it with --resume, or choose another name");
+    throw std::runtime_error(path.string() + (is_run_folder(path)
+                                                  ? ": exists already; resume it with --resume, or choose another name"
+                                                  : ": exists already and is not a run; choose another name"));
   }
   RunFolder folder;
   folder.run_ = {random_id(),

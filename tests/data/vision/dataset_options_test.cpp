@@ -9,6 +9,7 @@
 #include "cachet/data/vision/pixels/pixel_normalization.h"
 #include "cachet/io/error.h"
 #include "tests/data/vision/written_image_files.h"
+#include "tests/support/bytes.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/test_data.h"
 
@@ -180,6 +181,11 @@ TEST(DatasetRoot, TellsWhereItLookedAndWhatItMissed) {
   EXPECT_NE(message({.root = "m"}).find((working / "m").string() + " or /elsewhere/m; it should contain train-images"),
             std::string::npos);
   EXPECT_EQ(message({.root = "/nowhere"}).find("elsewhere"), std::string::npos);
+  test::write_bytes(working / "a.txt", "a file");
+  EXPECT_TRUE(
+      message({.kind = &kClassFolders, .root = "a.txt", .folders = {.train_folder = "train", .validation_folder = "."}})
+          .starts_with("data.root: " + (working / "a.txt").string() +
+                       " is a file, and a folder is needed; it should contain a folder of JPEG or PNG files"));
 }
 
 TEST(OpenDataset, FractionConcernsTrainingAndLimitBoth) {

@@ -179,6 +179,12 @@ TEST_F(FoundDataTest, WhatIsNoData) {
   EXPECT_NE(refusal().find("contains no data that Cachet recognises"), std::string::npos);
   write("a.png");
   EXPECT_NE(refusal("a.png").find("is a single image; name the folder"), std::string::npos);
+  write("README.md");
+  EXPECT_NE(refusal().find("has images, but no folders of classes"), std::string::npos) << refusal();
+  fs::remove(folder_ / "a.png");
+  EXPECT_EQ(found().kinds, Kinds{OwnDataKind::text}) << "a text alone";
+  fs::create_directories(folder_ / "ant");
+  EXPECT_NE(refusal().find("contains no data that Cachet recognises"), std::string::npos) << refusal();
 }
 
 }  // namespace
