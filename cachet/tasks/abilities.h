@@ -18,8 +18,8 @@
 /// it.
 namespace cachet::tasks {
 
-/// A line of JSON with its line end. The line begins with the sample's number, without spaces: `{"index":7,`. From the
-/// sample's number at the beginning, a reader recognises whether a line of records was cut short.
+/// A line of JSON with its line end. The line begins with the sample's number, without spaces: `{"index":7,`. If an
+/// interrupted process left the last line incomplete, a reader recognises the line by this beginning.
 using Record = std::string;
 using SeenRecord = std::function<void(const Record& record)>;
 /// A function that returns the next saved record, or an empty optional after the last record.
@@ -61,7 +61,7 @@ class Predictor {
   virtual std::unique_ptr<PreparedSample> prepare_given(const std::string& sample) = 0;
   /// Returns a record for each sample, in the order of the samples.
   virtual std::vector<Record> answer_given(const PreparedSamples& samples, const AnswerOptions& options) = 0;
-  /// Returns lines for the user about how rules have changed the samples that were read so far.
+  /// Returns lines for the user about the samples read so far that were changed by rules, or whose files are unusual.
   virtual std::vector<std::string> notes_on_given() const { return {}; }
 };
 
@@ -112,7 +112,7 @@ class EvaluatesRecords {
   virtual ~EvaluatesRecords() = default;
   /// Returns the number of records of a whole evaluation: usually one for each sample.
   virtual int64_t evaluation_records() const = 0;
-  /// Returns a digest of everything except the model that determines record `index` (compare
+  /// Returns a digest of all inputs of record `index` except the model (compare
   /// AnswersEvaluationSamples::sample_digest()).
   virtual std::string record_digest(int64_t index) = 0;
   /// Returns the digest of record `index` in version 0.1.0, like AnswersEvaluationSamples::earlier_digest().
@@ -139,7 +139,7 @@ class SignsScores {
  public:
   virtual ~SignsScores() = default;
   /// Returns pairs of a metric and the signature of its computation in the last evaluation, such as "bleu" and
-  /// sacreBLEU's signature. `seen` gets each line in order, as soon as the tokens of the line are scored.
+  /// sacreBLEU's signature.
   virtual std::vector<std::pair<std::string, std::string>> score_signatures() const = 0;
 };
 
@@ -175,7 +175,7 @@ class TranslatesText {
                          const std::function<void(const TranslatedLine& line)>& seen) = 0;
   /// Returns the options with which the recipe's evaluations translate.
   virtual TranslationOptions translation_options() const = 0;
-  /// Returns lines for the user about how rules have changed the lines that were translated so far.
+  /// Returns lines for the user about lines translated so far that were cut into parts, or that were not UTF-8.
   virtual std::vector<std::string> notes_on_translated() const = 0;
 };
 

@@ -23,8 +23,8 @@ inline constexpr const char* kOnlyTokens = "the texts exist only as files of tok
 /// also in the training data (the first: A = B)", or the reason why the overlap is unknown. Empty without overlap.
 std::optional<std::string> overlap_text(const DataLook& look);
 
-/// Returns a line about the files that readers of folders passed over, with the numbers of all splits added up. Empty
-/// if no file was passed over.
+/// Returns a line with the number of files that were skipped when folders were read, added up over all splits. Empty if
+/// no file was skipped.
 std::optional<std::string> passed_over_text(const DataLook& look);
 
 }  // namespace cachet::tasks

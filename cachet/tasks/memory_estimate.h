@@ -37,9 +37,9 @@ enum class MemoryTrial {
 class StepMemoryCurve {
  public:
   /// Trains on a few synthetic samples of the largest size that the recipe allows, and measures the memory of the
-  /// steps. The training steps use the precision and the number of threads of the recipe. The training steps take less
-  /// than half of `free` bytes. If a step with one sample takes more memory, returns an empty value. Throws the errors
-  /// of training.
+  /// steps. The training steps use the precision and the number of threads of the recipe. Steps with several samples
+  /// are chosen so that they take less than half of `free` bytes. If a step with one sample takes more than `free`
+  /// bytes, returns an empty value. Throws the errors of training.
   static std::optional<StepMemoryCurve> measure(const RecipePlan& plan, int64_t free, MemoryTrial trial);
 
   MemoryEstimate at(int64_t samples) const;
@@ -77,8 +77,8 @@ struct MemoryVerdict {
   int64_t free = 0;  // bytes
   int64_t processes = 1;
   bool fits = true;
-  // The largest number of samples in a micro-batch of all processes that leaves a tenth of the memory free. The number
-  // is set only if the run does not fit, or if MemoryQuestion::wants_largest is set.
+  // The largest size of a micro-batch, summed over all processes, that leaves a tenth of the free memory unused.
+  // `most_samples` is set only if the run does not fit, or if MemoryQuestion::wants_largest is set.
   int64_t most_samples = 0;
 
   /// Returns one line: "about 1.4 GiB of 20.1 GiB that are free: parameters 12 MiB, …".
@@ -102,9 +102,9 @@ std::optional<MemoryVerdict> judge_memory(const RecipePlan& plan, const MemoryQu
 std::string refusal_text(const RecipePlan& plan, const MemoryVerdict& verdict, bool resumes = false);
 
 /// Returns settings "key=value" for the largest micro-batches that fit into the memory and leave the number of samples
-/// in a step the same. If training changes states of the model, the micro-batches stay as they are if they fit;
-/// otherwise the states change once per step (train.state = "first"). Throws std::runtime_error if not even one sample
-/// fits.
+/// in a step the same. If training changes states of the model, micro-batches that fit stay as they are. If
+/// micro-batches do not fit, the settings also make the states change once per step (train.state = "first"). Throws
+/// std::runtime_error if not even one sample fits.
 std::vector<std::string> settings_that_fit(const RecipePlan& plan, const MemoryVerdict& verdict);
 
 }  // namespace cachet::tasks

@@ -7,9 +7,9 @@
 
 namespace cachet::tasks {
 
-/// If parts have states of their own (train.state), describes the steps of a recipe: "8 states of 64 images". If
-/// train.state is "first", the description is "8 parts of 64 images". Returns an empty value if all parts have one
-/// state in common.
+/// Describes the parts (micro-batches of a process) of a recipe's steps: "8 states of 64 images" if each part has its
+/// own state of the model (train.state = "separate"), "8 parts of 64 images" if train.state is "first". Returns an
+/// empty value if all parts use the same state of the model.
 std::optional<std::string> part_sizes_text(const RecipePlan& plan);
 
 /// Returns a line for the user if a run and its recipe divide the steps differently: "64 states of 16 images; the

@@ -10,8 +10,8 @@
 
 namespace cachet::tasks {
 
-// Names, in a run's metrics.jsonl, of Task::observe()'s values for plug-ins. In metrics.jsonl, the path of a layer
-// follows the name of a series.
+// Names of series in a run's metrics.jsonl. Task::observe() measures these series for the plug-ins of a model. In
+// metrics.jsonl, the path of a layer follows the name of a series.
 inline constexpr std::string_view kShareSeries = "share/";      // σ(λ), one value per head
 inline constexpr std::string_view kCacheSizeSeries = "cache/";  // root mean square of the tokens in a cache
 inline constexpr std::string_view kUnifiedNormSeries = "un/";   // numbers of steps: all, on window statistics, filtered
@@ -19,7 +19,7 @@ inline constexpr std::string_view kUnifiedNormSeries = "un/";   // numbers of st
 // only if each channel has its own threshold.
 inline constexpr std::string_view kFilteredChannelsSeries = "un_channels/";
 // Three values: the fraction of normal channels (PNAC) of a norm's statistics over its last training passes, the same
-// fraction for its gradients, and the number of these passes. The series exists only if normality is recorded.
+// fraction for its gradients, and the number of these passes. Task::record_normality() turns this series on.
 inline constexpr std::string_view kNormalitySeries = "pnac/";
 
 /// Calls `take(step, layer, values)` for each series whose name begins with `kind`, in the order of the events.
@@ -34,7 +34,7 @@ void each_series(std::span<const train::Event> events, std::string_view kind, co
 /// is empty.
 std::vector<report::Section> plug_in_sections(const std::vector<train::Event>& events, bool loss_is_nan = false);
 
-/// Counts of steps of unified normalization up to the last event.
+/// The numbers of training steps that unified norms have counted up to the last event.
 struct UnifiedNormUse {
   double steps = 0, on_window = 0;  // means over the layers
   double filtered = 0;              // sum over all layers

@@ -24,8 +24,8 @@ struct SavedRun {
   /// The recipe's values that affect predictions, as TOML. The text leaves out the speed and duration of training, the
   /// location of the data, and keys that the recipe leaves at their defaults.
   std::string what_answers_depend_on;
-  /// The values of what_answers_depend_on in the forms that version 0.1.0 wrote. In version 0.1.0, all forms of
-  /// what_answers_depend_on have the path of the data, and some also have keys at their defaults.
+  /// The values of what_answers_depend_on in the forms that version 0.1.0 wrote. All of these forms include the path of
+  /// the data, and some also include keys that the recipe leaves at their defaults.
   std::vector<std::string> old_answer_values{};
   /// The reason why predictions are impossible: a value that the run took from its training data is not known. The
   /// reason is a line for the user. load() throws the reason as an exception.

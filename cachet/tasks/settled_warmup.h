@@ -14,8 +14,8 @@ namespace cachet::tasks {
 /// value that it changed.
 std::vector<std::string> settle_warmups(config::Document& recipe, int64_t updates);
 
-/// Returns settings "key=value" with a run's counts for the warm-ups that are fractions in the recipe, because a
-/// resumed run uses the same counts. `run` has the recipe values of the run.
+/// If the recipe has warm-ups that are fractions, returns settings "key=value" with the numbers of updates that the run
+/// uses instead, because a resumed run uses the same numbers. `run` has the recipe values of the run.
 std::vector<std::string> settled_warmups(const config::Document& recipe, const train::RecipeValues& run);
 
 }  // namespace cachet::tasks

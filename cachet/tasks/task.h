@@ -16,11 +16,11 @@
 
 namespace cachet::tasks {
 
-/// The name of the digest of the indices of the training samples that validate (data.validation_fraction).
+/// The name of the digest of the indices of the training samples that data.validation_fraction selects for validation.
 inline constexpr const char* kValidationIndices = "validation indices";
 
-/// A task that the plan of a recipe makes. A task of any kind has a profile, and reports the statistics that the papers
-/// define for the plug-ins of its model.
+/// A task that the plan of a recipe makes. Each task has a profile, and reports statistics of the plug-ins of its model
+/// (norms, caches, attention functions), as the papers of the plug-ins define them.
 ///
 /// A task with other capabilities (to classify a user's samples, to predict on the evaluation data one by one) also
 /// derives from the interfaces of abilities.h.
@@ -30,8 +30,8 @@ class Task : public train::TrainingTask {
   const train::SampleWords& sample_words() const { return profile_.words; }
   train::RunDescription describe() final;
 
-  /// The number of evaluated samples on which the deciding metric is computed, and the number of samples in their
-  /// split. A limit may make the first number smaller than the second.
+  /// The number of evaluated samples on which the deciding metric is computed (`count`), and the number of samples in
+  /// their split (`split`). If the evaluation is limited, `count` may be smaller than `split`.
   struct EvaluatedSamples {
     int64_t count = 0, split = 0;
   };
@@ -58,8 +58,8 @@ class Task : public train::TrainingTask {
 
   /// Returns the image sources by the names of their splits; empty if the task reads no images.
   virtual std::map<std::string, const data::ImageSource*> image_sources() const { return {}; }
-  /// Returns the digest of data with which an evaluation compares the model, if data_digests() does not cover the data;
-  /// empty without such data.
+  /// Returns a digest of other data to which an evaluation compares the model, such as the training text of a baseline.
+  /// Empty if there are no such data, or if data_digests() covers them.
   virtual std::string digest_of_comparisons() const { return {}; }
 
   /// Returns the files that evaluate() opens, in their present state; empty if the task has already read all evaluation
@@ -92,7 +92,7 @@ class Task : public train::TrainingTask {
   virtual std::vector<report::Block> training_samples() const { return {}; }
   /// Returns the sections on the last evaluation.
   virtual std::vector<report::Section> evaluation_sections() const { return {}; }
-  /// Returns sections from the log of training, in addition to curves over steps.
+  /// Returns sections of the run's page that are made from the log of training, in addition to curves over steps.
   virtual std::vector<report::Section> training_sections(const std::vector<train::Event>& /*events*/) const {
     return {};
   }

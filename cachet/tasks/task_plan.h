@@ -36,8 +36,8 @@ struct DataPlace {
 struct SavedFiles {
   std::map<std::string, std::string> files;  // bytes of each file, by its name in the run's folder
   std::vector<std::string> settings;         // settings "key=value" with which the recipe uses these files
-  /// The digests of the data splits from which the files were computed. The map is empty if the files are copies of
-  /// other files.
+  /// If `files` were computed from data, the digests of the data splits from which they were computed. The map is empty
+  /// if `files` are copies of other files.
   std::map<std::string, data::DataDigest> digests{};
   /// Returns the digests of the data splits in the form of version 0.1.0.
   std::function<std::map<std::string, std::string>()> fingerprints{};
@@ -54,7 +54,7 @@ class TaskPlan {
 
   /// Returns the paths of the task's data; empty if the task generates its data.
   virtual std::vector<DataPlace> data() const { return {}; }
-  /// Returns the reason why the data cannot be read if the folder of the data does not exist. Otherwise, returns an
+  /// If the data cannot be read because their folder does not exist, returns the error message. Otherwise, returns an
   /// empty value.
   virtual std::optional<std::string> absent_data() const { return std::nullopt; }
 

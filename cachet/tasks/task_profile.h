@@ -15,7 +15,7 @@ struct TaskProfile {
   train::SampleWords words;
   std::vector<report::MetricDescription> metrics;  // metrics of steps and evaluations; exactly one decides
   models::ModelPlan model;
-  /// Whether training chooses the best checkpoint on the data of a test.
+  /// Whether training chooses the best checkpoint on the same data on which a test reports results.
   bool reports_choice = false;
 };
 

@@ -48,8 +48,8 @@ class AnalysedRun {
   const std::string& name() const { return name_; }
   const SavedRun& saved() const { return saved_; }
   const AnalysisOptions& options() const { return options_; }
-  /// Returns a digest of everything that affects an analysis, except the bytes of image files: the weights of all the
-  /// run's checkpoints, the settings that affect predictions, and the data. Opens the data.
+  /// Returns a digest of everything that affects an analysis (the weights of all the run's checkpoints, the settings
+  /// that affect predictions, and the data), except the bytes of image files. Opens the data.
   const std::string& digest(AnalysisEffort effort);
   /// Starts recording a digest of the bytes of each image file that is read.
   void keep_image_digests(AnalysisEffort effort);
@@ -69,15 +69,15 @@ class AnalysedRun {
   /// Describes the samples: "16 evaluation samples of 33, drawn by seed 0". Returns an empty text if no analysis has
   /// opened samples.
   std::string samples_text() const;
-  /// Returns the random seed that selects the details for an analysis. The seed is the recipe's data.subset_seed, which
-  /// also selects the evaluation samples; 0 if the task does not select samples by a seed.
+  /// Returns the seed of the random choices of analyses, such as the choice of shown samples. The seed is the recipe's
+  /// data.subset_seed, which also selects the evaluation samples; 0 if the task does not select samples by a seed.
   uint64_t seed() const { return saved_.plan.task->seed_of_samples().value_or(0); }
   /// Returns the step of the analysed checkpoint. Returns an empty value if the path is not the folder of a run.
   std::optional<int64_t> step() const;
   /// Returns the task in its state at the beginning of training. The first call of training() opens the task.
   Task& training();
 
-  /// Returns the metrics of evaluation(). `listener`, if not empty, gets intermediate tensors of at least float32.
+  /// Returns the metrics of evaluation(). If set, `listener` gets intermediate tensors in float32 or higher precision.
   train::Metrics evaluate(const nn::Listener& listener, const train::EvaluationProgress& progress);
 
   /// The metrics of evaluation(), and the records of the samples if the task has records (EvaluatesRecords).

@@ -28,7 +28,7 @@ struct AnalysisResult {
   std::vector<NamedFile> files{};
 };
 
-/// A result with the names of its runs, and a function that returns the bytes of a file.
+/// The result of a measurement, the names of its runs, and a function that returns the bytes of a file by its name.
 struct NamedResult {
   std::string run, beside{};
   std::string values;

@@ -16,9 +16,9 @@ namespace cachet::tasks {
 
 int64_t zero_caches(torch::nn::Module& model);
 
-/// Gives each layer the cache of the next layer whose cache has the same shape. If several layers have caches of one
-/// shape, the last of these layers gets the cache of the first of these layers. If no other cache has the shape of a
-/// layer's cache, the layer retains its cache.
+/// Gives each layer the cache of the next layer whose cache has the same shape. Among the layers whose caches have the
+/// same shape, the last layer gets the cache of the first layer. If no other cache has the shape of a layer's cache,
+/// the layer retains its cache.
 int64_t rotate_caches(torch::nn::Module& model);
 
 /// Gives each layer the cache of the corresponding layer of another model, if both caches have the same shape.

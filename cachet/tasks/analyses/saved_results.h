@@ -29,7 +29,7 @@ class NotMeasurable : public std::runtime_error {
 
 /// The measurements in a folder. Each file parts/<analysis>-<digest>.json has one complete measurement; pictures/ has
 /// the pictures. The digest covers weights, recipes, options, data and the form of the analysis, so that no measurement
-/// is mistaken for another one. Each part lists the image files that were read, with a digest of their bytes.
+/// is mistaken for another one. Each measurement lists the image files that it read, with a digest of their bytes.
 class SavedResults {
  public:
   /// Opens a folder of measurements. If the path is empty, stores no files.
@@ -46,7 +46,7 @@ class SavedResults {
   std::filesystem::path folder_;
 };
 
-/// Returns the measurement of an analysis that the folder of saved results stores. If the folder does not have the
+/// Returns the measurement of an analysis from the folder of saved results. If the folder does not have the
 /// measurement, measures now.
 SavedResult measured_or_kept(const Analysis& analysis, AnalysedRun& run, AnalysedRun* beside, const SavedResults& kept,
                              const train::EvaluationProgress& progress);

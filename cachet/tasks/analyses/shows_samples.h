@@ -21,7 +21,7 @@ struct ShownSample {
 class ShowsSamples {
  public:
   virtual ~ShowsSamples() = default;
-  /// Runs the model on one evaluation sample alone, and returns this sample. The model is in evaluation mode.
+  /// Runs the model on one evaluation sample alone, and returns this sample. The model must be in evaluation mode.
   virtual ShownSample run_over(int64_t index) = 0;
   /// Returns the class of an evaluation sample, by which samples of different classes can be selected. If samples have
   /// no class, the result is empty.

@@ -21,8 +21,8 @@ struct ClassifiedSample {
   double probability = 0;  // probability of the predicted class
 };
 
-/// The largest number of classes with a stored confusion matrix. For example, the matrix of ImageNet-22k (4 GB) is too
-/// large to read.
+/// The largest number of classes for which the confusion matrix is stored. For example, the confusion matrix of
+/// ImageNet-22k (4 GB) is too large to read.
 inline constexpr int64_t kMaxConfusedClasses = 2000;
 
 /// The results of an evaluation.

@@ -89,13 +89,13 @@ class Detection : public Task,
   std::vector<report::Section> evaluation_sections() const override;
 
  private:
-  /// Sums the records of the evaluation's images, in the order of the images.
+  /// Computes the results of an evaluation from the records of its images, in the order of the images.
   class Evaluation;
   std::vector<std::vector<FoundObject>> detect(const data::DetectionBatch& batch);
   /// Returns the size of a window: the number of consecutive images of the evaluation that are sorted by size into
   /// batches. The evaluation predicts all images of a window before it predicts images of the next window.
   int64_t window() const;
-  /// Returns the number of the first batch of the window to which image `index` belongs.
+  /// Returns the number of the first batch in the window (see window()) to which image `index` belongs.
   int64_t first_batch_of_window(int64_t index) const;
   /// Returns a batch with one image, prepared for the model. `pixels` is the image (H, W, 3).
   data::DetectionBatch shown(at::Tensor pixels) const;

@@ -108,10 +108,10 @@ std::filesystem::path find_detection_root(const DetectionOptions& options);
 /// A split, and the use of its images: for training, or for evaluation.
 enum class DetectionSplit { training, training_evaluated, validation, test };
 
-/// Opens a split with at most `limit` images (0: any number). The rules and the fraction of the training images apply
-/// to the training split. `indices` gets a digest of the indices of the images that data.validation_fraction selects.
-/// Throws io::Error if files cannot be read or lack classes, std::invalid_argument if the number of classes differs
-/// from the model's.
+/// Opens a split with at most `limit` images (0: any number). The training split follows the recipe's rules for
+/// training images, and contains only the fraction data.fraction of them. `indices` gets a digest of the indices of the
+/// images that data.validation_fraction selects. Throws io::Error if files cannot be read or lack classes,
+/// std::invalid_argument if the number of classes differs from the model's.
 std::shared_ptr<const data::DetectionSet> open_detection_split(const DetectionOptions& options, DetectionSplit split,
                                                                int64_t limit, std::string* indices = nullptr);
 

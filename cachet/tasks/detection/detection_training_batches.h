@@ -9,12 +9,12 @@
 
 namespace cachet::tasks {
 
-/// The divisor of the anchors' losses. With LossDivisor::step, the divisor is a count over the whole step (all
-/// micro-batches in all processes). With LossDivisor::part, the divisor is a count over each part (a micro-batch of a
-/// process).
+/// The number of anchors by which the losses of the anchors are divided. With LossDivisor::step, the number is counted
+/// in the whole step (all micro-batches in all processes). With LossDivisor::part, the number is counted separately in
+/// each part (one micro-batch of one process).
 enum class LossDivisor { step, part };
 
-/// Returns the position of an image in a batch whose sides are multiples of `multiple`.
+/// Returns the sizes of an image: original, resized, and padded to multiples of `multiple`; and the scale of resizing.
 models::DetectionImage place_of(const data::DetectionSample& sample, int64_t multiple);
 
 struct DetectionTrainingBatchesOptions {

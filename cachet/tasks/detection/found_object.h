@@ -36,8 +36,8 @@ std::optional<FoundObjects> found_objects_from_json(const std::string& line);
 /// line does not have the form of to_json_line(), or if a label is not below `classes`.
 FoundObjects read_found_objects(const std::string& record, int64_t classes);
 
-/// The forms in which a file of results stores an object. If a file has boxes, pycocotools uses the areas of the boxes.
-/// To measure masks, a file of results without boxes is therefore necessary.
+/// The forms in which a file of results stores an object. If a file has boxes, pycocotools takes the areas of objects
+/// from the boxes. Therefore, masks are measured with a file without boxes.
 enum class ResultForms { boxes, masks, both };
 
 /// Returns a file of COCO results. The id of an image without id is its index. `category_ids` has the category id of

@@ -17,7 +17,7 @@ struct ExportSpeed {
   analysis::Quartiles times_as_fast;                       // model's time / export's time, pair by pair
 
   /// Whether the ratios of times vary so little that the speeds can be compared: the upper quartile is at most twice
-  /// the lower quartile. If the ratios vary more, the machine was also doing other work.
+  /// the lower quartile. If the upper quartile is larger, the machine was also doing other work.
   bool is_comparable() const { return times_as_fast.upper <= 2 * times_as_fast.lower; }
 };
 

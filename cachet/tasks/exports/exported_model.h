@@ -26,8 +26,8 @@ class TakesExportedModel {
   virtual runtime::ExportManifest with_limits(const runtime::ExportManifest& manifest) const { return manifest; }
 };
 
-/// Returns a recipe's plan with sessions instead of its model. If the model of the task cannot be replaced, throws
-/// io::Error, which begins with `name`.
+/// Returns a recipe's plan whose tasks compute with sessions of an engine instead of a model. If the model of the task
+/// cannot be replaced, throws io::Error, which begins with `name`.
 RecipePlan with_sessions(const RecipePlan& plan, const runtime::ExportManifest& manifest, MakeSession make,
                          const std::string& name);
 
@@ -40,14 +40,14 @@ RecipePlan with_exported_model(const RecipePlan& plan, const runtime::ExportMani
 /// model does not have the weights of the export.
 std::shared_ptr<models::Model> built_as_exported(const models::ModelPlan& plan);
 
-/// Returns the pattern ("model.*", "data.class_names") of the first key in a setting ("key=value", also of a table)
-/// that affects the predictions of an export; empty if there is no such key. An export fixes the values of keys that
-/// affect its predictions.
+/// If a setting ("key=value", or a table with several keys) has a key that affects the predictions of an export,
+/// returns the pattern of the first such key ("model.*", "data.class_names"); otherwise empty. An export fixes the
+/// values of keys that affect its predictions.
 std::optional<std::string> fixed_key(const std::string& setting);
 
 /// Returns the settings that an export stores, one for each value: settings of the model, of the preparation of a
-/// user's sample, and of the task's decisions. All other settings are left out, because they select the data of one
-/// command or the way of computing.
+/// user's sample, and of the task's decisions. Leaves out all other settings, because they only select the data of one
+/// command, or affect only how a command computes.
 std::vector<std::string> settings_to_keep(const std::vector<std::string>& settings);
 
 }  // namespace cachet::tasks

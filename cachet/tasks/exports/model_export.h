@@ -18,12 +18,12 @@ namespace cachet::tasks {
 struct ExportOptions {
   runtime::EngineKind engine = runtime::EngineKind::openvino;
   runtime::Precision precision = runtime::Precision::float32;
-  /// Whether to compare all evaluation data and the accuracy, instead of a sample of the data, drawn by
-  /// data.subset_seed. With int8, all data are always compared.
+  /// Whether to compare the export with its model on all evaluation data, including the accuracy, instead of on a
+  /// sample drawn by data.subset_seed. With int8, all data are always compared.
   bool check_all = false;
 };
 
-/// The slow parts of an export: the comparison, and calibration for 8 bits, which observes values on samples.
+/// The slow parts of an export: calibration for 8 bits, which runs the model on samples, and the comparison.
 enum class ExportPart { calibration, comparison };
 const char* to_string(ExportPart part);  // "calibrate", "compare"
 
@@ -35,8 +35,8 @@ struct ExportTolerance {
   deploy::Tolerance answers{};  // tolerance for evaluation samples
   double metric = 0;            // tolerance of the deciding metric: absolute for accuracies, relative for others
 
-  /// Returns the tolerance for inputs that users send. Any number of users' inputs may have two nearly equal classes,
-  /// so the best class of any number of them may change.
+  /// Returns the tolerance for the comparison on inputs of users. The best class may change for any number of these
+  /// inputs, because their two best classes may be nearly equal.
   deploy::Tolerance sent() const { return {answers.log_probability, 1}; }
 };
 ExportTolerance export_tolerance(runtime::Precision precision);
@@ -74,7 +74,7 @@ struct ExportSource {
   std::filesystem::path path;         // argument of open_saved_run()
   std::vector<std::string> settings;  // settings that replace values of the source's recipe
 
-  /// Returns the settings that also apply to the recipe of the export. The settings of [model] are left out, because
+  /// Returns the settings except those whose values the export fixes (fixed_key()), such as the settings of [model]:
   /// the export includes the model.
   std::vector<std::string> settings_of_export() const;
 };

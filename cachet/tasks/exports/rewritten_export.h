@@ -26,15 +26,15 @@ class ExportsRewrittenModel {
  public:
   virtual ~ExportsRewrittenModel() = default;
   /// Returns the scores of held-out data if the task has opened such data. If the task has not opened held-out data,
-  /// returns the scores of synthetic samples, which are equal for all models of one size. The model is in evaluation
-  /// mode.
+  /// returns the scores of synthetic samples, which are equal for all models of one size. The model must be in
+  /// evaluation mode.
   virtual ComparedScores compared_scores() = 0;
   /// Returns the reason why the model is not a graph, as the end of "its model …": "writes token by token".
   virtual std::string why_no_graph() const = 0;
 };
 
-/// Completes a description of the compared parts of samples: "64 beginnings of " gives "64 beginnings of test tokens",
-/// or "… random tokens, none of them from the data".
+/// Returns `what` with a description of the compared samples: for "64 beginnings of ", returns "64 beginnings of test
+/// tokens", or "64 beginnings of random tokens, none of them from the data".
 std::string compared_samples(const std::string& what, const train::SampleWords& words, bool real);
 
 /// Completes a description with `count` samples: "" gives "256 test images" or "1 test image", and "9 boxes on " gives

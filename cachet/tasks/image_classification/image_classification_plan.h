@@ -30,8 +30,8 @@ struct ImageClassificationOptions {
   /// The size of the images on which a trained model was trained. A user's file is resized to this size. 0 if the size
   /// is not known, or if it differs between images.
   io::ImageSize stored_size{};
-  /// The class numbers as names, for an export without class names. If exported_numbers is not empty, the names in a
-  /// data folder are not used.
+  /// The class numbers as names, for an export without class names. If exported_numbers is not empty, class names from
+  /// a data folder are not used.
   std::vector<std::string> exported_numbers{};
   bool is_exported = false;                   // whether the model is an export, which has all that affects predictions
   std::optional<int64_t> evaluation_limit{};  // number of images that are evaluated, instead of dataset.limit

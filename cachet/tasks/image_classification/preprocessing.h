@@ -41,8 +41,8 @@ data::NormalizationOptions normalization_options(const data::Normalization& norm
 
 /// Returns the preprocessing of the publisher of the weights. Mean and deviation are ImageNet's, but 0.5 for timm's
 /// ViTs, which were trained on ImageNet-21k. The crop is 7/8 of the shorter side, but 0.9 in timm and T2T-ViT. The
-/// interpolation is bicubic. `image` is the image shape of the model. For images with a single channel, the channel
-/// gets the mean of the values of the three channels.
+/// interpolation is bicubic. `image` is the image shape of the model. For images with a single channel, mean and
+/// deviation are averaged over the three colours.
 Preprocessing published_preprocessing(io::NameSource source, std::string_view model, const models::ImageShape& image);
 
 /// Returns the preprocessing for the weights of a file or folder. The function uses the first of the following sources
@@ -53,8 +53,8 @@ Preprocessing preprocessing_of(const std::filesystem::path& weights, io::NameSou
                                const models::ImageClassifierPlan& model);
 
 /// Reads the part of [data] that belongs to a model and not to a folder of images: kind (class folders by default),
-/// class_names, classes, channels, and the tables normalization and resize. Adds the values that it read to the
-/// resolved text of the document.
+/// class_names, classes, channels, and the tables normalization and resize. The values read become part of the
+/// document's resolved text (the recipe with all values).
 Preprocessing read_preprocessing(const config::View& data, const models::ImageClassifierPlan& model,
                                  const Preprocessing& defaults);
 

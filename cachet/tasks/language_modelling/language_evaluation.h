@@ -47,14 +47,14 @@ struct LanguageEvaluation {
   std::optional<double> loss_error = {};  // the loss's standard error; set if there are at least two blocks of text
   bool operator==(const LanguageEvaluation&) const = default;
 
-  /// Returns loss, perplexity and, if they are known, bits per byte and per character, each followed by its standard
-  /// error; kUncoded; the text's bytes; the baseline's perplexity. The error of a function of the loss is the loss's
-  /// error times the function's derivative (the delta method), which is the perplexity for e^loss.
+  /// Returns perplexity, loss and, if known, bits per byte and per character, each with its standard error; then
+  /// kUncoded, the text's bytes and the baseline's perplexity. The standard error of a function of the loss is that of
+  /// the loss times the function's derivative (delta method). For perplexity, e^loss, the derivative is the perplexity.
   train::Metrics metrics() const;
 };
 
 /// Number of consecutive tokens of a batch row in a block. The loss's standard error is computed over blocks, which are
-/// nearly independent. Adjacent tokens of one passage are easy or hard together.
+/// nearly independent. Blocks are used because the losses of adjacent tokens are correlated.
 inline constexpr int64_t kBlockTokens = 512;
 
 /// Sums losses, segment after segment.

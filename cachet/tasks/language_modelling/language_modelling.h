@@ -44,7 +44,7 @@ class LanguageModelling : public Task,
   train::Metrics evaluate(const train::EvaluationProgress& progress) override;
   std::string evaluation_details() const override { return to_json(evaluation_); }
   void restore_evaluation(const std::string& details) override;
-  /// Returns the number of records. A record belongs to one segment of all batch rows.
+  /// Returns the number of records: one for each segment. A record has the losses of this segment in all batch rows.
   int64_t evaluation_records() const override;
   std::string record_digest(int64_t index) override;
   /// A model with a memory first reads the segments before `first` again, without predictions. Models without a memory

@@ -24,8 +24,8 @@ struct SegmentLosses {
 at::Tensor losses_of(models::LanguageModel& model, const at::Tensor& ids, const at::Tensor& targets,
                      models::LanguageSession& session);
 
-/// Sums losses (rows, L) of targets (rows, L); targets of −1 do not count. Adds token after token, so that the bits of
-/// the sums do not depend on the number of threads.
+/// Sums losses (rows, L) of targets (rows, L); targets of −1 do not count. Sums the losses in the order of the tokens,
+/// so that the bits of the sums do not depend on the number of threads.
 SegmentLosses segment_losses(const at::Tensor& losses, const at::Tensor& targets);
 
 /// Returns {"index":0,"loss_by_place":[…],"tokens_by_place":[…],"loss_by_lane":[…],"tokens_by_lane":[…]}. `index` is

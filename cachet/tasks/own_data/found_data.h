@@ -71,7 +71,7 @@ struct FoundData {
 };
 
 /// Examines a folder or file. Reads only annotations and the first lines of TSV files. Throws io::Error if the path
-/// does not exist, or if it has no data of one of the kinds.
+/// does not exist, or if none of the kinds of OwnDataKind fits the data.
 FoundData find_own_data(const std::filesystem::path& path);
 
 }  // namespace cachet::tasks

@@ -9,12 +9,12 @@ namespace cachet::tasks {
 /// Whether the data of two runs are the same, according to the folders of the runs.
 enum class DataOfRuns { same, other, unknown };
 
-/// Compares the training or the evaluation data of two runs: `split` is "training" or "evaluation". Digests of the same
-/// version give `same` or `other`. Digests of different versions, or a run without a digest, give `unknown`.
+/// Compares the training or the evaluation data (`split` is "training" or "evaluation") of two runs by digests. If a
+/// run has no digest or the digests have different versions, returns `unknown`; otherwise `same` or `other`.
 DataOfRuns compared_data(const RunRecord& one, const RunRecord& other, const std::string& split);
 
-/// Whether two digests of a split (of the same digest version) differ at most in the modification times of image files.
-/// Digests do not cover the bytes of image files, so that a file may have been replaced by another file of equal size.
+/// Whether the digests of a split have the same version and differ only in the modification times of image files.
+/// Digests do not cover the bytes of image files: another file of equal size may have replaced an image file.
 bool only_times_differ(const RunRecord& one, const RunRecord& other, const std::string& split);
 
 /// Whether the numbers of evaluated samples of both runs are known and differ.

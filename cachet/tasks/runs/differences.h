@@ -9,20 +9,20 @@
 
 namespace cachet::tasks {
 
-/// One run, or the mean of runs with several seeds, and the value of its deciding metric. Contenders are compared with
-/// each other.
+/// A result that is compared with other results: one run, or the mean of runs with several seeds, and the value of its
+/// deciding metric.
 struct Contender {
   std::string name;
   RunValue value;  // value of one run (its spread is a standard error on the test data), or mean of seeds
   std::optional<size_t> seeds{};  // number of seeds of a mean, whose spread is the deviation between seeds
 };
 
-/// A note for tables and sentences with more than one verdict.
+/// A note for tables and texts in which several differences have a verdict (Difference::Verdict).
 inline constexpr const char* kNotCorrected =
     "Each verdict is at 95 % by itself; the verdicts are not corrected for several comparisons.";
 
 /// Returns the difference `gap` of two values of a metric as text, such as "1.2". For an accuracy, the difference is in
-/// points.
+/// percentage points.
 std::string gap_text(const RunValue& value, double gap);
 
 /// Returns the deciding metric of each ranked group (is_ranked); empty if there were no evaluations.

@@ -26,7 +26,7 @@ std::vector<std::string> unreadable_lines(const std::vector<RunGroup>& groups);
 /// Returns the sentences below the results: differences of groups, the meaning of ±, and runs outside the means.
 std::string comparison_notes(const std::vector<RunGroup>& groups);
 
-/// Returns the tables of differences from the first group that are too long for a note (many groups, pairs of seeds).
+/// Returns tables of the differences from the first group: of many groups (too long for a note), and of pairs of seeds.
 std::vector<report::Table> difference_tables(const std::vector<RunGroup>& groups);
 
 /// Returns the page with results, seeds, differing keys and curves.

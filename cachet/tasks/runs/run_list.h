@@ -20,8 +20,8 @@ struct ListedRun {
   std::string created;  // 2026-11-21T20:43:45Z
   double seconds = 0;   // duration so far, including evaluations
 
-  /// The best evaluation of the deciding metric; empty if there was no evaluation, or if the run was made before runs
-  /// had descriptions.
+  /// The best evaluation of the deciding metric. Empty if there was no evaluation, or if an early version, which stored
+  /// no descriptions of runs, made the run.
   struct Best {
     report::MetricDescription metric;
     double value = 0;

@@ -23,10 +23,10 @@ PresentDigest present_test_data(const RunRecord& run);
 /// A function that returns the digest of a run's test data; empty if the digest is unknown.
 using LookAtTestData = std::function<std::optional<PresentDigest>(const RunRecord& run)>;
 
-/// Makes digests of test data comparable if some runs have a digest of version 0.1.0, and others a current digest.
-/// Opens the data that are named in the recipes of runs with an old digest. If the old digest of a run matches the
-/// present data, the run gets the current digest of these data. The digests of all other runs do not change. Data that
-/// several recipes name are opened once.
+/// Makes digests of test data comparable if some runs have a digest of version 0.1.0, and others a current digest. For
+/// each run with a digest of version 0.1.0, opens the data that its recipe names. If the data still have the digest of
+/// version 0.1.0, the run gets their current digest. The digests of all other runs do not change. Data that several
+/// recipes name are opened once.
 void settle_test_data(std::vector<RunRecord>& runs, const LookAtTestData& look);
 
 }  // namespace cachet::tasks

@@ -21,7 +21,7 @@ enum class SampleLocations {
 class GivenRecords {
  public:
   /// Compares all records with the samples before the first prediction. After the comparison, removes the first record
-  /// that version 0.1.0 wrote, and all records after it. For a record without a sample, throws the error of
+  /// that version 0.1.0 wrote, and all records after it. If a record has no matching sample, throws the error of
   /// RecordFile::require(), and leaves the file unchanged. If `locations` is SampleLocations::any and a sample is not
   /// at the index of its record, reads all samples.
   GivenRecords(RecordFile& file, NextSample next, SampleForm form, const RecordSource& source,

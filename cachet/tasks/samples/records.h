@@ -36,7 +36,7 @@ class RecordSource {
   /// Returns the origin of a record of a user's sample. For an image file, `bytes` is the digest of the file's bytes.
   RecordOrigin of_given(const std::string& sample, SampleForm form, const std::string& bytes) const;
 
-  /// Return the sources that version 0.1.0 may have written.
+  /// Return the sources (RecordOrigin::source) that version 0.1.0 may have written into records.
   std::vector<std::string> old_sources_of_evaluation(const train::TrainingTask& task) const;
   std::vector<std::string> old_sources_of_given(const std::string& sample, SampleForm form) const;
 
@@ -83,8 +83,8 @@ class RecordFile {
   void require_at_most(int64_t samples) const;
 
   /// Whether record `index` < done() is a record of version 0.1.0, which lacks the digest of its sample's bytes. A
-  /// record without the digest of its sample's bytes is made again, and so are all later records: forget_from() removes
-  /// the records from `index` on. If the record has none of `sources`, require_old() throws the error of require().
+  /// record without this digest is made again, and so are all later records: forget_from() removes the records from
+  /// `index` on. If the source of the record is none of `sources`, require_old() throws the error of require().
   bool is_old(int64_t index) const { return origin(index).sample.empty(); }
   void require_old(int64_t index, const std::vector<std::string>& sources) const;
   void forget_from(int64_t index, WhyForgotten why = WhyForgotten::unsaid_bytes);
@@ -93,8 +93,8 @@ class RecordFile {
     return forgotten_.at(static_cast<size_t>(why));
   }
 
-  /// Adds a record, with its origin. Throws std::runtime_error if the record cannot be written, std::logic_error if it
-  /// does not begin like a record.
+  /// Adds a record, with its origin. Throws std::runtime_error if the record cannot be written, std::logic_error if the
+  /// text of the record does not begin with `{"index":`.
   void append(const Record& record, const RecordOrigin& origin);
 
   /// Replaces the file atomically by a file with all records in another order: new record i is the former record
@@ -103,7 +103,7 @@ class RecordFile {
 
  private:
   [[noreturn]] void refuse(int64_t index, const std::string& why) const;
-  /// Reads the existing records. Returns false if a repaired file has replaced the file.
+  /// Reads the existing records. If lines must be removed, replaces the file by a repaired file and returns false.
   bool read_records();
 
   std::filesystem::path path_;
@@ -114,14 +114,14 @@ class RecordFile {
   std::unique_ptr<io::GrowingFile> file_;
 };
 
-/// Compares all records of a file with their present origins. Before any removal, throws the error of
-/// RecordFile::require(). After that, finds the first record of version 0.1.0 that either has no digest of its sample's
-/// bytes, or was made by another rule (so that its origin is `earlier`). Removes the found record and all later
-/// records.
+/// Compares the origins of all records of a file with their present origins, and throws the error of
+/// RecordFile::require() if they differ. Two kinds of records of version 0.1.0 are exceptions: records without the
+/// digest of their sample's bytes, and records of another rule, which have the origin `earlier`. After the comparison,
+/// removes the first record that is an exception, and all records after it.
 void require_all(RecordFile& file, const OriginOf& origin, const std::function<std::vector<std::string>()>& old_sources,
                  const OriginOf& earlier = {});
 
-/// Opens a file to append records. If a record has another origin, removes this record and all later records.
+/// Opens a file to append records. Removes the first record whose origin differs from `origin`, and all later records.
 RecordFile records_of(const std::filesystem::path& file, const OriginOf& origin);
 
 /// Returns the first `count` records of a file. Throws std::runtime_error if the file has fewer than `count` records.

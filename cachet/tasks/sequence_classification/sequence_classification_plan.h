@@ -50,9 +50,9 @@ class SequenceClassificationPlan : public TaskPlan, public ClassifiesData, publi
   void replace_model(const runtime::ExportManifest& manifest, MakeSession make) override;
   runtime::ExportManifest with_limits(const runtime::ExportManifest& manifest) const override;
 
-  // A run stores its class names, and a copy (subwords.model) of the subword model of its texts. Therefore, the run can
-  // be moved to another machine, and changes of the file that its recipe names do not change the meaning of the run's
-  // tokens.
+  // A run stores its class names, and a copy (subwords.model) of the subword model of its texts. Therefore, the run
+  // can be moved to another machine, and its tokens have the same meaning even if the file that its recipe names
+  // changes.
   SavedFiles files_to_keep() const override;
   std::vector<std::string> class_name_settings() const override;
   int64_t classes_of_model() const override { return options_.model.classes; }

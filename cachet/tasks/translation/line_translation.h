@@ -13,7 +13,7 @@
 
 namespace cachet::tasks {
 
-/// Counts of the rules that were applied to translated lines.
+/// The numbers of translated lines, of lines translated in parts, and of replaced bytes.
 struct LineCounts {
   int64_t lines = 0, in_parts = 0, replaced = 0;  // replaced: bytes that were not UTF-8
   int64_t first_in_parts = 0;                     // number, from 1, of the first line that was cut into parts

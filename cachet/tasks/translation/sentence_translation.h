@@ -21,7 +21,7 @@ struct SentenceToTranslate {
 /// including the padding to its longest sentence. A sentence with more than max_tokens tokens is a batch of its own.
 std::vector<std::vector<int64_t>> batches_by_length(std::span<const SentenceToTranslate> sentences, int64_t max_tokens);
 
-/// Returns each sentence's hypotheses, best first, in the order of `batch`. The model is in evaluation mode.
+/// Returns each sentence's hypotheses, best first, in the order of `batch`. The model must be in evaluation mode.
 std::vector<std::vector<models::Hypothesis>> translate_batch(models::TranslationModel& model,
                                                              std::span<const SentenceToTranslate> sentences,
                                                              const std::vector<int64_t>& batch,

@@ -16,9 +16,9 @@ train::CheckpointMean mean_of_last_checkpoints(const std::filesystem::path& run,
 /// weights.
 std::filesystem::path mean_folder(const std::filesystem::path& run, int64_t last);
 
-/// Returns the moving average of the weights (train.ema_decay) of the newest checkpoint of a run, as a mean of one
-/// checkpoint. Throws io::Error if the checkpoint has no moving average, and train::DamagedCheckpoint if the checkpoint
-/// is damaged.
+/// Returns the moving average of the weights (train.ema_decay) in the newest checkpoint of a run. The result has the
+/// form of a mean over one checkpoint. Throws io::Error if the checkpoint has no moving average, and
+/// train::DamagedCheckpoint if the checkpoint is damaged.
 train::CheckpointMean newest_moving_average(const std::filesystem::path& run);
 
 /// Returns the default folder, within a run, for the weights of newest_moving_average(): RUN/checkpoints/ema.

@@ -20,9 +20,9 @@ struct ModelRecipe {
 /// Whether a model with this ability can be stored as a model folder.
 bool has_model_folder(models::Capability ability);
 
-/// Reads `[model]`, the kind of its task, and the preparation of images. `defaults` is the preparation for the recipe
-/// of a classifier that lacks these keys. Problems are recorded in the document, and the caller must call finish() of
-/// the document.
+/// Reads `[model]`, the kind of its task, and the preparation of images. For a classifier, `defaults` has the values of
+/// the preparation for keys that the recipe lacks. Problems are recorded in the document, and the caller must call
+/// finish() of the document.
 ModelRecipe read_model_recipe(config::Document& document, const Preprocessing& defaults = {});
 
 }  // namespace cachet::tasks

@@ -15,7 +15,7 @@ namespace cachet::tasks {
 
 /// Returns `defaults` with the image settings of the config.json that timm wrote in the folder of `weights`. Returns an
 /// empty value if there is no config.json, or if another program wrote it. Throws io::Error if the file is not JSON, or
-/// if a value is not supported or cannot be timm's; the error names the key.
+/// if a value is invalid or not supported; the error names the key.
 std::optional<Preprocessing> timm_preprocessing(const std::filesystem::path& weights, const Preprocessing& defaults,
                                                 int64_t channels);
 

@@ -9,9 +9,9 @@
 
 namespace cachet::tasks {
 
-/// Returns the weights of a model under a source's names, with the constants that the source saves. import_weights()
-/// restores the weights bit for bit. Throws io::Error if the source has no such model (T2T's names for a PVT), if the
-/// model's parts do not fit the source's form, or if the source's code would compute something else with these weights.
+/// Returns the weights of a model under a published code's names, with the constants that the code saves.
+/// import_weights() restores the weights bit for bit. Throws io::Error if the code has no such model (T2T's names for a
+/// PVT), if parts of the model do not fit the code, or if the code would compute something else with these weights.
 io::TensorMap export_weights(const SavedModel& saved, io::NameSource source);
 
 /// If weights under Cachet's names also have the names of another code, returns a line for the user; otherwise empty.

@@ -48,7 +48,7 @@ struct WeightImportReport {
   std::vector<std::string> classifying;  // classifying parts of a classifier that fills a detector's backbone
   std::vector<std::string> not_tensors;  // entries of the file other than tensors
 
-  /// Returns the names of the model's tensors with initial values: the fresh and the missing tensors.
+  /// Returns the names of the model's tensors that have their initial values: those in `fresh` and in `missing`.
   std::vector<std::string> untrained() const {
     std::vector<std::string> names = missing;
     for (const Fresh& each : fresh) names.push_back(each.name);
@@ -61,10 +61,10 @@ struct WeightImportReport {
   }
 };
 
-/// Fills a model with weights. They come from a file (safetensors or PyTorch's, of any origin), a run, a checkpoint or
-/// a model folder. Weights of plain attention fill the self-attention of cached attention. Parts that a plain model
-/// lacks start with their initial values: the cache and its gates, λ, statistics of norms, trained kernels, and a head
-/// of another number of classes. A classifier's file fills the backbone of a detector with its gates and λ, but the
+/// Fills a model with weights of a file (safetensors or PyTorch's, of any origin), a run, a checkpoint or a model
+/// folder. Weights of plain attention fill the self-attention of cached attention. Parts that a plain model lacks start
+/// with their initial values: the cache and its gates, λ, statistics of norms, trained kernels, and a head of another
+/// number of classes. If a classifier's file fills the backbone of a detector, gates and λ are from the file, but the
 /// caches stay empty. Throws io::Error and leaves the model unchanged if a weight is NaN or infinity. Unless the option
 /// `partial` is set, also throws if any other weight is missing, left over or of another shape.
 WeightImportReport import_weights(torch::nn::Module& model, const std::filesystem::path& path,
