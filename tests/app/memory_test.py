@@ -202,9 +202,9 @@ class Memory(command.FolderTest):
             done = command.run("train", "demo_plain", "--batch-size", word, "--print", cwd=self.folder)
             self.assertEqual(done.returncode, 2)
             self.assertRegex(done.stderr, rf"must be a whole number from 1 to [0-9]+, not '{word}'; the value auto is possible, too")
-        done = command.run("train", "demo_plain", "--batch-size", "auto", "--print", cwd=self.folder, variables={"CACHET_MEMORY_LIMIT": "2 GiB"})
+        done = command.run("train", "demo_plain", "--batch-size", "auto", "--print", cwd=self.folder, variables={"CACHET_MEMORY_LIMIT": "2 GB"})
         self.assertEqual(done.returncode, 1)
-        self.assertIn('CACHET_MEMORY_LIMIT must be a number of bytes, but is "2 GiB"', done.stderr)
+        self.assertIn('CACHET_MEMORY_LIMIT must be a number of bytes or a size such as 300M or 2GiB, but is "2 GB"', done.stderr)
 
     def values(self, run):
         return json.loads((self.folder / run / "run.json").read_text())["values"]
