@@ -32,8 +32,11 @@ constexpr int64_t kTrialBytes = 192 * kMiB;  // of tensors in the largest step: 
 constexpr double kGradientsOfTrial = 4;      // and against the gradients
 constexpr double kLeastSamples = 4;          // in the second step
 constexpr int kMostRounds = 4;
-constexpr double kMostOverhead = 1.6;    // resident bytes for each byte of tensors, of an allocator that holds much
-constexpr double kChosenFraction = 0.9;  // of the free memory, for a batch that is chosen
+constexpr double kTrialFraction = 0.85;      // of the free memory, that a measured step may take
+constexpr double kMostOverhead = 1.6;        // resident bytes for each byte of tensors, of an allocator that holds much
+constexpr double kUsualOverhead = 1.2;       // of kUsualBytes that count together with the measured ones: the resident
+constexpr double kUsualBytes = 64.0 * kMiB;  // sets of small steps differ by chance
+constexpr double kChosenFraction = 0.9;      // of the free memory, for a batch that is chosen
 
 int64_t bytes_of_tensors(const io::TensorMap& tensors) {
   int64_t bytes = 0;
@@ -70,8 +73,10 @@ void make_checkpoint_files(const train::LiveRun& run) {
 }
 
 /// Takes two steps, since the optimizer has its state from the second on, and makes a checkpoint. If this needs more
-/// than `free` bytes, allocations fail.
-MeasuredStep measure_step(const RecipePlan& plan, int64_t samples, int64_t resident_before, int64_t free) {
+/// than `free` bytes, allocations fail. `checkpoint`: what a checkpoint added to an earlier, smaller step; the step
+/// makes none if there is no room for so much.
+MeasuredStep measure_step(const RecipePlan& plan, int64_t samples, int64_t resident_before, int64_t free,
+                          std::optional<int64_t> checkpoint) {
   const RecipePlan small = small_plan(plan, samples);
   const NoteFilter silent(NoteFilter::Prints::nothing);
   train::release_unused_memory();  // of an earlier step
@@ -93,8 +98,12 @@ MeasuredStep measure_step(const RecipePlan& plan, int64_t samples, int64_t resid
     run.advance();
     measured.live = live.peak_bytes();
     measured.resident = resident.bytes().value_or(0) - resident_before;
-    make_checkpoint_files(run);
-    measured.checkpoint = std::max<int64_t>(0, resident.bytes().value_or(0) - resident_before - measured.resident);
+    measured.checkpoint = checkpoint.value_or(0);
+    const auto room = static_cast<int64_t>(kTrialFraction * static_cast<double>(free)) - measured.resident;
+    if (!checkpoint || *checkpoint <= room) {
+      make_checkpoint_files(run);
+      measured.checkpoint = std::max<int64_t>(0, resident.bytes().value_or(0) - resident_before - measured.resident);
+    }
     MemoryEstimate& fixed = measured.fixed;
     const torch::nn::Module& model = task->model();
     for (const io::NamedTensor& parameter : io::distinct_parameters(model)) {
@@ -130,7 +139,9 @@ std::optional<StepMemoryCurve> StepMemoryCurve::measure(const RecipePlan& plan, 
   curve.batches_ahead_ = plan.task->batches_ahead();
   const int64_t all = std::max<int64_t>(1, plan.task->batch_count(plan.training.train).samples);
   const auto take = [&](int64_t samples) {
-    const MeasuredStep step = measure_step(plan, samples, before, free);
+    const bool is_first = curve.last_.samples == 0;
+    const MeasuredStep step =
+        measure_step(plan, samples, before, free, is_first ? std::nullopt : std::optional(curve.last_.checkpoint));
     curve.fixed_ = step.fixed;
     curve.batch_bytes_ = step.batch_bytes / samples;
     return Step{samples, step.live, step.resident, step.checkpoint};
@@ -157,10 +168,11 @@ std::optional<StepMemoryCurve> StepMemoryCurve::measure(const RecipePlan& plan, 
   const auto gradients = static_cast<double>(curve.fixed_.gradients);
   const double wanted = std::max(static_cast<double>(kTrialBytes), kGradientsOfTrial * gradients);
   for (int round = 0; round < kMostRounds && curve.last_.samples < all; ++round) {
-    const double left = static_cast<double>(free / 2 - curve.first_.resident);
+    // Where memory is short, each round comes nearer to it: the bound falls as the share of the gradients in it does.
+    const double left = kTrialFraction * static_cast<double>(free) - static_cast<double>(curve.last_.resident);
+    const double fit = static_cast<double>(curve.last_.samples) + left / (bound() * kMostOverhead);
     const double some = curve.last_.samples == 1 ? kLeastSamples : 0;
-    const auto samples =
-        static_cast<int64_t>(std::min(std::max(some, std::ceil(wanted / bound())), left / (bound() * kMostOverhead)));
+    const auto samples = static_cast<int64_t>(std::min(std::max(some, std::ceil(wanted / bound())), fit));
     const int64_t next = std::min(samples, all);
     if (next <= curve.last_.samples) break;
     const Step before_last = curve.last_;
@@ -177,7 +189,8 @@ std::optional<StepMemoryCurve> StepMemoryCurve::measure(const RecipePlan& plan, 
     curve.tensors_of_sample_ = std::max(1.0, least);
     const auto all_tensors = static_cast<double>(curve.last_.live - curve.first_.live);
     const auto resident = static_cast<double>(curve.last_.resident - curve.first_.resident);
-    curve.overhead_ = all_tensors > 0 ? std::clamp(resident / all_tensors, 1.0, kMostOverhead) : 1.0;
+    const double overhead = (resident + kUsualOverhead * kUsualBytes) / (std::max(0.0, all_tensors) + kUsualBytes);
+    curve.overhead_ = std::clamp(overhead, 1.0, kMostOverhead);
   }
   return curve;
 }
