@@ -56,8 +56,7 @@ std::vector<std::string> fitting_batch_settings(const TrainingJob& job, const Tr
   report::Progress progress({.mode = progress_mode(arguments.progress)});
   std::string line = "chosen: ";
   for (const std::string& setting : settings) line += (setting == settings.front() ? "" : ", ") + setting;
-  if (settings.empty()) line += "the batch of the recipe";
-  progress.log(line + "; " + report::format_bytes(verdict->free) + " of memory are free");
+  progress.log(settings.empty() ? "chosen: the batch of the recipe, because it fits into memory" : line);
   return settings;
 }
 

@@ -14,6 +14,7 @@
 #include "cachet/io/tensors/state_dict.h"
 #include "cachet/report/format.h"
 #include "cachet/tasks/note_filter.h"
+#include "cachet/tasks/translation/translation_plan.h"
 #include "cachet/train/checkpoints/checkpoint.h"
 #include "cachet/train/data_parallel/part_states.h"
 #include "cachet/train/machine/device.h"
@@ -126,6 +127,30 @@ MeasuredStep measure_step(const RecipePlan& plan, int64_t samples, int64_t resid
 
 int64_t fixed_bytes(const MemoryEstimate& e) { return e.parameters + e.gradients + e.optimizer + e.states; }
 
+/// data.max_samples of a translation if data.max_tokens sets the size of its largest samples' batches: both limit the
+/// batches of shorter samples.
+std::optional<int64_t> other_size(const RecipePlan& plan, const TaskPlan::BatchCount& count) {
+  const auto* translation = dynamic_cast<const TranslationPlan*>(plan.task.get());
+  if (translation == nullptr || count.key != "data.max_tokens") return std::nullopt;
+  const int64_t most = translation->options().loader.budget.max_samples;
+  return most > 0 ? std::optional(most) : std::nullopt;
+}
+
+/// Whether the parts of a step become those of train.state = "first". Each batch of the data is then a whole step, as
+/// it is without parts: the order of the samples and the number of steps stay the same.
+bool sets_state(const RecipePlan& plan, const BatchChoice& choice) {
+  return choice.accumulate > 1 && plan.training.train.state == StateRule::shared;
+}
+
+std::vector<std::string> settings_of(const RecipePlan& plan, const BatchChoice& choice) {
+  std::vector<std::string> settings{plan.task->batch_count(plan.training.train).key + "=" +
+                                    std::to_string(choice.size)};
+  if (choice.most_samples > 0) settings.push_back("data.max_samples=" + std::to_string(choice.most_samples));
+  settings.push_back("train.accumulate=" + std::to_string(choice.accumulate));
+  if (sets_state(plan, choice)) settings.push_back("train.state=\"first\"");
+  return settings;
+}
+
 int64_t samples_of_process(const RecipePlan& plan, int64_t processes) {
   const TaskPlan::BatchCount count = plan.task->batch_count(plan.training.train);
   return (count.samples + processes - 1) / processes;
@@ -225,12 +250,18 @@ int64_t StepMemoryCurve::most_samples(int64_t bytes) const {
 }
 
 std::optional<BatchChoice> batches_that_fit(const RecipePlan& plan, int64_t most_samples) {
+  const int64_t accumulate_of_recipe = plan.training.train.accumulate;
   const TaskPlan::BatchCount count = plan.task->batch_count(plan.training.train);
-  const int64_t of_step = count.value * plan.training.train.accumulate;
-  const int64_t most = most_samples * count.value_of_sample + count.value_of_sample - 1;
+  const int64_t of_step = count.value * accumulate_of_recipe, samples = count.samples * accumulate_of_recipe;
+  const std::optional<int64_t> other = other_size(plan, count);
   if (most_samples < 1) return std::nullopt;
-  for (int64_t accumulate = 1; of_step / accumulate >= count.value_of_sample; ++accumulate)
-    if (of_step % accumulate == 0 && of_step / accumulate <= most) return BatchChoice{of_step / accumulate, accumulate};
+  for (int64_t accumulate = 1; of_step / accumulate >= count.value_of_sample; ++accumulate) {
+    const bool divides = of_step % accumulate == 0 && other.value_or(0) * accumulate_of_recipe % accumulate == 0;
+    if (!divides || (samples + accumulate - 1) / accumulate > most_samples) continue;
+    BatchChoice choice{of_step / accumulate, accumulate};
+    if (other) choice.most_samples = *other * accumulate_of_recipe / accumulate;
+    return choice;
+  }
   return std::nullopt;
 }
 
@@ -288,25 +319,26 @@ std::string refusal_text(const RecipePlan& plan, const MemoryVerdict& verdict, b
   if (!choice) return text + (verdict.most_samples < 1 ? ", which is too little for one sample" + smaller : smaller);
   const TaskPlan::BatchCount count = plan.task->batch_count(plan.training.train);
   text += "; " + count.key + " = " + std::to_string(verdict.most_samples * count.value_of_sample) +
-          " is the largest batch that fits\n" + count.key + " = " + std::to_string(choice->size) +
-          " and train.accumulate = " + std::to_string(choice->accumulate) +
-          " give each step the same gradient as the recipe";
-  if (has_batch_state(plan) && plan.training.train.state == StateRule::shared)
-    text += ", and train.state = \"first\" updates the states of norms and caches once per step";
+          " is the largest batch that fits\n";
+  const std::vector<std::string> settings = settings_of(plan, *choice);
+  for (const std::string& setting : settings) {
+    const size_t equals = setting.find('=');
+    text += (setting == settings.front()  ? ""
+             : setting == settings.back() ? " and "
+                                          : ", ") +
+            setting.substr(0, equals) + " = " + setting.substr(equals + 1);
+  }
+  text += " give each step the same gradient as the recipe";
+  if (has_batch_state(plan) && sets_state(plan, *choice))
+    text += ", and update the states of norms and caches once per step";
   return text + " (--batch-size auto sets these keys)";
 }
 
 std::vector<std::string> settings_that_fit(const RecipePlan& plan, const MemoryVerdict& verdict) {
-  const bool has_state = has_batch_state(plan);
-  if (has_state && verdict.fits) return {};
+  if (verdict.fits) return {};
   const auto choice = batches_that_fit(plan, verdict.most_samples);
   if (!choice) throw std::runtime_error(refusal_text(plan, verdict));
-  const TaskPlan::BatchCount count = plan.task->batch_count(plan.training.train);
-  std::vector<std::string> settings{count.key + "=" + std::to_string(choice->size),
-                                    "train.accumulate=" + std::to_string(choice->accumulate)};
-  if (has_state && plan.training.train.state == StateRule::shared && choice->accumulate > 1)
-    settings.push_back("train.state=first");
-  return settings;
+  return settings_of(plan, *choice);
 }
 
 }  // namespace cachet::tasks

@@ -127,7 +127,8 @@ class Memory(command.FolderTest):
         recipe = ["demo_plain", *words, "--set", "train.batch_size=6000", "--set", "data.limit=6000"]
         code, output, errors, peak = self.resident_peak("train", *recipe, "--run", "run", CACHET_MEMORY_LIMIT=str(limit))
         said = re.search(r"a step takes about ([0-9.]+) GiB of memory, but only ([0-9.]+) MiB are free; train.batch_size = ([0-9]+) is the largest "
-                         r"batch that fits\ntrain.batch_size = ([0-9]+) and train.accumulate = ([0-9]+) give each step the same gradient as the recipe "
+                         r"batch that fits\ntrain.batch_size = ([0-9]+), train.accumulate = ([0-9]+) and train.state = \"first\" give each step the same "
+                         r"gradient as the recipe "
                          r"\(--batch-size auto sets these keys\)\n", errors)
         self.assertTrue(said, errors)
         self.assertEqual(code, 1)
@@ -136,14 +137,17 @@ class Memory(command.FolderTest):
         largest, batch, accumulate = (int(said[group]) for group in (3, 4, 5))
         self.assertLessEqual(batch, largest)
         self.assertEqual(batch * accumulate, 6000)
+        # An epoch keeps its steps: of 9,000 images, one step of 6,000.
+        recipe = ["demo_plain", "--set", "train.threads=1", "--set", "train.limit=1 epoch", "--set", "train.batch_size=6000", "--set", "data.limit=9000"]
         code, output, errors, peak = self.resident_peak("train", *recipe, "--batch-size", "auto", "--run", "run", CACHET_MEMORY_LIMIT=str(limit))
         self.assertEqual(code, 0, errors)
-        self.assertRegex(errors, r"chosen: train.batch_size=[0-9]+, train.accumulate=[0-9]+; [0-9.]+ MiB of memory are free\n")
+        self.assertIn("step 1, ", output)
+        self.assertRegex(errors, r'chosen: train.batch_size=[0-9]+, train.accumulate=[0-9]+, train.state="first"\n')
         self.assertLess(peak, 1.15 * limit)
         values = self.values("run")
         self.assertEqual(int(values["train.batch_size"]) * int(values["train.accumulate"]), 6000)
         # A resume keeps the size, whatever is free then.
-        for target in (["run"], ["demo_plain", *words, "--set", "train.batch_size=6000", "--set", "data.limit=6000", "--run", "run",
+        for target in (["run"], ["demo_plain", *words, "--set", "train.batch_size=6000", "--set", "data.limit=9000", "--run", "run",
                                  "--batch-size", "auto"]):
             done = self.cachet("train", *target, "--resume", "--set", "train.limit=2 steps")
             self.assertEqual([self.values("run")[key] for key in ("train.batch_size", "train.accumulate")],
@@ -155,7 +159,7 @@ class Memory(command.FolderTest):
         limit = str(3 << 28)
         done = command.run("train", *recipe, cwd=self.folder, variables={"CACHET_MEMORY_LIMIT": limit})
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertIn('give each step the same gradient as the recipe, and train.state = "first" updates the states of norms and caches once per step', done.stderr)
+        self.assertIn('give each step the same gradient as the recipe, and update the states of norms and caches once per step', done.stderr)
         done = command.run("train", *recipe, "--batch-size", "auto", cwd=self.folder, variables={"CACHET_MEMORY_LIMIT": limit})
         self.assertEqual(done.returncode, 0, done.stderr)
         values = self.values("run")
@@ -163,7 +167,7 @@ class Memory(command.FolderTest):
         self.assertEqual(values["train.state"], '"first"')
         # A batch that fits stays.
         done = self.cachet("train", "demo_cached", "--set", "train.limit=1 steps", "--set", "data.limit=200", "--batch-size", "auto", "--run", "fits")
-        self.assertIn("chosen: the batch of the recipe; ", done.stderr)
+        self.assertIn("chosen: the batch of the recipe, because it fits into memory\n", done.stderr)
         self.assertEqual(self.values("fits")["train.state"], '"shared"')
 
     def test_a_control_group_is_a_limit(self):
