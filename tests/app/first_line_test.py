@@ -108,6 +108,17 @@ class FirstLine(command.FolderTest):
         recipe = tomllib.loads(self.cachet("train", "demo_plain", "--print", "--data", "photos", "--epochs", "2", "--norm", "rms").stdout)
         self.assertEqual((recipe["data"]["root"], recipe["train"]["epochs"], recipe["model"]["norm"]["kind"]), ("photos", 2, "rms"))
 
+    def test_a_batch_with_more_samples_than_the_data(self):
+        self.write_photos(counts=(9, 8, 7))
+        start = ["train", "vit_tiny_patch16_224", "--data", "photos", *SMALL_VIT[:-2], *SHORT]
+        for size, words, left in ((500, (), "21 training images that remain after data.validation_fraction"),
+                                  (500, ("--set", "data.limit=12"), "12 training images that remain after data.validation_fraction and data.limit"),
+                                  (10**7, ("--dry-run",), "21 training images that remain after data.validation_fraction"),
+                                  (10**7, (), "21 training images that remain after data.validation_fraction")):
+            done = command.run(*start, *words, "--batch-size", str(size), cwd=self.folder, variables={"CACHET_MEMORY_LIMIT": "1G"})
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"train.batch_size {size} is more than the {left}; lower train.batch_size\n", done.stderr)
+
     def test_only_the_head_is_trained(self):
         self.write_photos()
         self.trained("vit_tiny_patch16_224", "photos", *SMALL_VIT, "--freeze", "--set", "train.keep=9", "--set", "train.checkpoint_every=1 steps")
