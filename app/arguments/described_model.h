@@ -4,9 +4,9 @@
 
 namespace cachet::app {
 
-/// The arguments that read_described_model() accepts, as a text for the help of a command.
+/// The arguments that read_described_model() accepts, and exports, as a text for the help of a command.
 inline constexpr const char* kDescribedModels =
-    "a name that `cachet models` lists, a recipe, the folder of a run, a checkpoint or a model";
+    "a name that `cachet models` lists, a recipe, an export, or the folder of a run, of a checkpoint or of a model";
 
 /// Whether `name` is the folder of a run, a checkpoint or a model, and not a model's name.
 bool is_model_on_disk(const std::string& name);

@@ -231,7 +231,7 @@ Action declare_bench(CLI::App& app) {
   auto arguments = std::make_shared<BenchArguments>();
   app.add_option(
          "MODEL", arguments->models,
-         std::string("Models. Each is one of: ") + kDescribedModels + ", a pattern such as 'deit*', or an export")
+         std::string("Models. Each is one of: a pattern such as 'deit*', ") + kDescribedModels)
       ->required()
       ->type_name("");
   add_settings_option(app, arguments->settings);
@@ -270,7 +270,7 @@ Action declare_bench(CLI::App& app) {
 const Registration registered_bench(
     {Topic::models,
      "bench",
-     "Time inference and training of models",
+     "Measure the time that models take for inference and training",
      {"cachet bench deit_tiny_patch16_224 --mode infer --set model.cache.kind=grc --batch 1,8 --json",
       "cachet bench 'vit_t*' --mode infer --precision fp32,bf16 --threads 1,2",
       "cachet bench imagenet_vit_small imagenet_vit_small_cached --table"},

@@ -256,7 +256,7 @@ Action declare_eval(CLI::App& app) {
              "Folder for the result of each sample. For detection, the folder also gets results in COCO's format. If "
              "an evaluation is interrupted, the same command resumes it from this folder",
              "FOLDER");
-  app.add_flag("--json", arguments->json, "Print one JSON object; with --text, one object for each line");
+  app.add_flag("--json", arguments->json, "Print one JSON object; with --text, one object for each line of the text");
   add_progress_option(app, arguments->progress);
   return [arguments] { return run_eval(*arguments); };
 }

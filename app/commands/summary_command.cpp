@@ -287,7 +287,7 @@ int run_summary(const SummaryArguments& arguments) {
 Action declare_summary(CLI::App& app) {
   auto arguments = std::make_shared<SummaryArguments>();
   CLI::Option* model = add_model_argument(app, arguments->model);
-  model->description(std::string("One of: ") + kDescribedModels + ", or an export");
+  model->description(std::string("One of: ") + kDescribedModels);
   // CLI11 sees what was given before it asks for what is required.
   app.add_option_function<std::string>(
          "--table",

@@ -55,7 +55,7 @@ class ProcessGroup : public ops::BatchReducer {
   int64_t size() const { return size_; }
   bool leads() const { return rank_ == 0; }
 
-  /// Adds up `sums` over all processes. All get equal bits. Accepts any device. Copies tensors for Gloo to the host.
+  /// Adds up `sums` over all processes. All get equal bits. Accepts any device. Gloo gets copies on the host.
   void all_reduce(at::Tensor& sums) override;
 
   /// Sends rank 0's number or text to all processes. The other processes wait as long as rank 0 runs, for example

@@ -126,8 +126,8 @@ class TrainingTask {
   virtual ~TrainingTask() = default;
 
   virtual torch::nn::Module& model() = 0;
-  /// Returns the description for the run's folder: words, model, and the metrics of steps and evaluations. One of the
-  /// metrics chooses the best checkpoint. The trainer calls describe() once, when a run begins or is resumed.
+  /// Returns the description for the run's folder: words for samples, model, metrics of steps and evaluations. One
+  /// of the metrics chooses the best checkpoint. The trainer calls describe() once, when a run begins or is resumed.
   virtual RunDescription describe() = 0;
 
   /// Returns patterns (config::glob_matches) of parameters without weight decay, such as "cls_token" or "pos_embed*". A

@@ -64,16 +64,13 @@ class Journey:
 
 
 def journeys():
-    """The rows of the page's table, by name."""
-    found = {}
-    for line in PAGE.read_text(encoding="utf-8").splitlines():
-        cells = [cell.strip() for cell in line.strip("| ").split(" | ")] if line.startswith("| [") else []
-        if not cells:
-            continue
-        name, start, goal, to_model = cells[:4]
-        using = cells[4].strip("| ") if len(cells) > 4 else ""
-        name = re.match(r"\[([^\]]*)\]", name)[1]
-        found[name] = Journey(name, start, goal, *(re.findall(r"`([^`]*)`", each) for each in (to_model, using)))
+    """The rows of the page's table with the commands of their sections, by name. In a section's block, the commands to the model come before
+    an empty line, and those that use the model after it."""
+    text, found = PAGE.read_text(encoding="utf-8"), {}
+    sections = {heading.lower(): block for heading, block in re.findall(r"^## ([^\n]+)\n\n```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)}
+    for name, start, goal in re.findall(r"^\| \[([^\]]*)\]\(#[^)]*\) \| (.*) \| (.*) \|$", text, re.MULTILINE):
+        to_model, _, using = sections[name.lower()].partition("\n\n")
+        found[name] = Journey(name, start, goal, to_model.splitlines(), using.splitlines())
     return found
 
 

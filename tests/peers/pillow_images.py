@@ -121,12 +121,12 @@ def resized_by_pillow(array, case):
 
 # ATen's weights have 16 bits less those of the largest weight, Pillow's 22: a level after the width, which can be two after
 # the height.
-@comparison("pillow", "resizing, bilinear and bicubic, the width first", allowed=2, unit=" levels")
+@comparison("pillow", "resizing, bilinear and bicubic, in Cachet's order (width first)", allowed=2, unit=" levels")
 def resizing(setting):
     with width_first():
         found = compared_resizes(setting, resized_by_pillow)
     other = compared_resizes(setting, resized_by_pillow)
-    found.note += f"; {other.note} by up to {other.difference} levels in the order that Pillow chooses"
+    found.note += f"; in the order that Pillow chooses, {other.note}, by up to {other.difference} levels"
     return found
 
 

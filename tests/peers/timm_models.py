@@ -71,7 +71,7 @@ def compared_logits(setting, crop, sizes):
     return found
 
 
-@comparison("timm", f"logits of {len(MODELS)} models, of images that no one resizes, as a fraction of the largest", allowed=1e-4)
+@comparison("timm", f"logits of {len(MODELS)} models on images of their own size, as a fraction of the largest", allowed=1e-4)
 def logits(setting):
     """Images of the model's size: both get the same pixels, and add up in another order."""
     return compared_logits(setting, 1.0, [(224, 224)] * IMAGES)
@@ -93,7 +93,7 @@ def round_trip(setting):
 
 
 # As resizing compared with Pillow's.
-@comparison("timm", "what its transform of evaluation shows a model, from files of any size", allowed=2, unit=" levels")
+@comparison("timm", "the input of a model after the evaluation transform, from files of any size", allowed=2, unit=" levels")
 def evaluation(setting):
     folder, cases, expected, draw = setting.folder("images"), [], [], drawer("evaluation")
     # Of images longer than 4 : 1 Cachet leaves the ends out first.

@@ -28,7 +28,7 @@ def their_roi_align(x, rows, side, scale, sampling):
     return _roi_align(x, rows, scale, side, side, sampling or -1, True)
 
 
-@comparison("torchvision", "roi_align and its gradient, of boxes without area and, if samples are fixed, of inverted ones",
+@comparison("torchvision", "roi_align and its gradient, also for boxes without area or with exchanged corners",
             allowed=1e-10)
 def roi_align(setting):
     """In float64, where both add up the same numbers in another order."""
@@ -60,7 +60,7 @@ def roi_align(setting):
         for our, their in zip(*results):
             found.add((our - their).abs().max().item(), our.numel())
     if not torchvision_here.HAS_OPERATORS:
-        found.note = "the form of it in Python, within a cell of the map"
+        found.note = "compared with torchvision's form in Python, within a cell of the map"
     return found
 
 
@@ -97,7 +97,7 @@ def nms(setting):
         our, their = order[kept].tolist(), theirs(boxes, scores, threshold).tolist()
         found.add(0 if our == their else len(set(our) ^ set(their)) or 1, count)
     if not torchvision_here.HAS_OPERATORS:
-        found.note = "its rule written in Python, since this build of it has no compiled operators for the PyTorch here"
+        found.note = "compared with its rule in Python"
     return found
 
 

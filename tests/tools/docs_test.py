@@ -147,7 +147,8 @@ class Keys(unittest.TestCase):
     def test_the_page_has_a_row_for_each_key(self):
         page = reference.keys_page(self.found(), {"model.size": {"meaning": "Tokens | channels.", "change": "Raise it."}})
         self.assertIn("| `size`<br>integer<br>default: `4` | Tokens \\| channels. *Raise it.* For: ViT. |", page)
-        self.assertIn('| `ratio`<br>number<br>default: `0.5` | Read with `kind = "grc"`. For: ViT. |', page)
+        self.assertIn('| `ratio`<br>number<br>default: `0.5` | Read with `kind = "grc"`. |', page)
+        self.assertIn("## `[model.cache]`\n\nFor: ViT.\n\n| key,", page)  # the families of all keys of a table stand above it
 
     def test_the_file_of_keys_has_an_entry_for_each_key(self):
         meanings = {"model.size": {"meaning": "The size: [what it is](../plug-ins.md#size).", "change": "Raise it."}}

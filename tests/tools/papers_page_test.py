@@ -82,6 +82,14 @@ class PapersPage(unittest.TestCase):
         self.run_tool()
         self.assertEqual(self.page(), written)
 
+    def test_words_of_all_rows_stand_once_above_the_table(self):
+        self.write("recipes/vision/vit_d.toml", RECIPES["vision/vit_b.toml"].replace("Table 1, B", "Table 1, D"))
+        page = PAGE.replace("\nB\n", "\nB\nD\n").replace("<!-- differences", "### What differs: all\n\nWords:\n\n<!-- differences")
+        self.write("docs/papers.md", page)
+        self.run_tool()
+        self.assertIn("\nDifferences of all rows with a recipe: so.\n\n| row | the paper | recipe or command | [differs](#what-differs-all) |\n", self.page())
+        self.assertIn("| A | 1 % | `vit_a --seeds 5` | why not |\n| B | 3 % | `vit_b` | |\n", self.page())
+
     def test_devices_are_those_of_the_recipes(self):
         self.write("docs/papers.md", PAGE + "\n<!-- rows: 2208.01313 Table 3\nT\n-->\n<!-- /rows -->\n")
         self.write("recipes/text/text_tokens.toml",

@@ -96,7 +96,7 @@ def page(program):
     top = parse(program.text("--help"))
     lines = ["# Commands", "",
              "This page lists every command of `cachet` with its options: it is what `cachet COMMAND --help` prints. Every command has "
-             "`-h` and `--help`.", ""]
+             "`-h` and `--help`. [Output of commands](output.md) describes the options that many commands have.", ""]
     for heading, names in subcommands(top).items():
         lines += [f"**{heading}:** " + ", ".join(f"[`{name}`](#cachet-{name})" for name in names), ""]
     for names in subcommands(top).values():

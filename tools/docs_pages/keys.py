@@ -9,7 +9,9 @@ import concurrent.futures
 import dataclasses
 import functools
 import os
+import pathlib
 import re
+import tempfile
 
 NOT_A_VALUE = "[[]]"
 # A recipe of each family of tasks and models, and what the page calls the family. The recipes are read; nothing is trained.
@@ -27,11 +29,13 @@ LEFT_OUT = re.compile(r"task\.kind$|paper\.")
 ALIKE = ("train", "optimizer", "schedule")
 # Keys that readers ask for only if they are written, so that nothing lists them.
 ASKED_FOR = ("model.cache.length", "data.other_categories", "data.stored_size", "data.test_folder", "data.test_annotations",
-             "data.test_images", "data.validation_fraction", "task.held_out", "train.limit", "train.patience",
+             "data.test_images", "data.validation_fraction", "data.class_names", "task.held_out", "train.limit", "train.patience",
              "model.bbox_head.anchors.octave_base_scale", "model.bbox_head.anchors.scales_per_octave",
              "model.rpn_head.anchors.octave_base_scale", "model.rpn_head.anchors.scales_per_octave")
 # What a word needs in addition, so that all of its keys are read.
-NEEDS = {'schedule.kind="one_cycle"': ('schedule.warmup="0 steps"',)}
+NEEDS = {'schedule.kind="one_cycle"': ('schedule.warmup="0 steps"',), 'data.kind="texts"': ('data.class_names=["a", "b"]',)}
+# A recipe that has a vocabulary of both languages. Keys of a language are refused with it, and --set removes no key.
+SHARED_VOCABULARY = "translation/multi30k_de_en"
 
 
 @dataclasses.dataclass
@@ -42,6 +46,7 @@ class Key:
     words: list = dataclasses.field(default_factory=list)
     contexts: list = dataclasses.field(default_factory=list)  # "model.cache.kind = "grc"": the words with which the key is read
     families: list = dataclasses.field(default_factory=list)
+    defaults: dict = dataclasses.field(default_factory=dict)  # of each family
 
     @property
     def table(self):
@@ -126,7 +131,7 @@ def of_family(program, recipe):
             if context and (key.contexts or not key.type):
                 key.contexts.append(context)
             if key.default is None and origin == "default":
-                key.default = value
+                key.default = key.defaults[FAMILIES[recipe]] = value
             kind, words = kinds.get(path, ("", []))
             key.type, key.words = key.type or kind, key.words or words
 
@@ -171,6 +176,7 @@ def merged(families):
             if known is not key:
                 known.contexts = list(dict.fromkeys(known.contexts + key.contexts))
                 known.families = list(dict.fromkeys(known.families + key.families))
+                known.defaults = key.defaults | known.defaults
                 known.default = known.default if known.default is not None else key.default
                 known.words = list(dict.fromkeys(known.words + key.words))
                 known.type = known.type or key.type
@@ -180,8 +186,21 @@ def merged(families):
     return keys
 
 
+def of_languages(program):
+    """The keys of a vocabulary for each language, which the recipes do not have."""
+    text = program.text("train", SHARED_VOCABULARY, "--print")
+    text = re.sub(r"^vocabulary\w* = .*\n", "", text, flags=re.MULTILINE).replace("shared_vocabulary = true", "shared_vocabulary = false")
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "languages.toml"
+        path.write_text(text, encoding="utf-8")
+        keys, kinds = ask(program, str(path), [], {})
+    family, context = FAMILIES[SHARED_VOCABULARY], "data.shared_vocabulary = false"
+    return {path: Key(path, value, *kinds.get(path, ("", [])), [context], [family], {family: value})
+            for path, (value, _) in keys.items() if re.match(r"data\.(source|target)_vocabulary", path)}
+
+
 @functools.cache
 def find(program):
     """Key by path, in the order of the families. The calls take minutes, so that the pages share them."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        return merged(pool.map(lambda recipe: of_family(program, recipe), FAMILIES))
+        return merged([*pool.map(lambda recipe: of_family(program, recipe), FAMILIES), of_languages(program)])

@@ -10,6 +10,7 @@ from . import commands, keys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MEANINGS = ROOT / "cachet/tasks/key_meanings.toml"
 LINK = re.compile(r"\[[^\]]*\]\(\.\./([^)#]+)[^)]*\)")  # to another page of the site
+OWN_DEFAULT = re.compile(r"The default (is|comes from)|The defaults are")  # a meaning that has the rule of the default
 NOTE = "<!-- Made by tools/docs-reference; change the program, then run it. -->\n"
 
 
@@ -28,24 +29,92 @@ def meaning_of(path, meanings):
     return None
 
 
-def key_cell(key):
+# Names of families that often have a key together.
+GROUPS = {"image models": ("ViT", "PVT", "Swin", "T2T-ViT"), "detectors": ("RetinaNet", "Mask R-CNN", "Faster R-CNN"),
+          "R-CNN": ("Mask R-CNN", "Faster R-CNN"), "classification of sequences": ("sequences", "pairs of sequences"),
+          "language models": ("language", "Transformer-XL")}
+PARTS = {"task": "the task", "data": "data", "model": "models", "heads": "heads of detectors, in `model`", "train": "training"}
+
+
+def families_of(key):
+    """The families that have the key. Keys of data and task do not depend on the model: a family of a group stands for all."""
+    if key.table.partition(".")[0] not in ("data", "task"):
+        return key.families
+    groups = [members for members in GROUPS.values() if set(members) & set(key.families)]
+    return list(dict.fromkeys([*key.families, *(family for members in groups for family in members)]))
+
+
+def grouped(families):
+    """The families, with the name of a group instead of all its members."""
+    names, rest = [], list(families)
+    for name, members in GROUPS.items():
+        if set(members) <= set(rest):
+            names.append(name)
+            rest = [family for family in rest if family not in members]
+    return ", ".join(names + rest)
+
+
+def default_of(key, meaning):
+    """The default. If it differs between families, the default of each, or nothing if these are many; the text may have it, too."""
+    if key.default in (None, '""') or OWN_DEFAULT.search(meaning):
+        return ""
+    values = {}
+    for family, value in key.defaults.items():
+        values.setdefault(value, []).append(family)
+    if len(values) <= 1 or key.table in keys.ALIKE:
+        return f"<br>default: `{key.default}`"
+    if len(values) > 3:
+        return "<br>default: that of the model"
+    return "<br>default: " + ", ".join(f"`{value}` ({grouped(names)})" for value, names in values.items())
+
+
+def key_cell(key, meaning):
     """Name, type and default under each other: a narrow screen has room for two columns."""
     kind = ", ".join(f'`"{word}"`' for word in key.words) if key.type == "one of" else key.type or "text"
-    default = f"<br>default: `{key.default}`" if key.default not in (None, '""') else ""
-    return f"`{key.name}`<br>{kind}{default}"
+    return f"`{key.name}`<br>{kind}{default_of(key, meaning)}"
 
 
-def key_row(key, meanings, families):
+def families_line(key, families):
+    """"For: …" unless all families have the key, or the few families that lack it."""
+    own = families_of(key)
+    others = [family for family in families if family not in own]
+    if not others or key.table in keys.ALIKE:
+        return ""
+    return f"For all except: {grouped(others)}." if 2 * len(others) < len(own) else f"For: {grouped(own)}."
+
+
+def tables_of(found, families):
+    """[(line of families, keys)…] of the keys of a table: four or more with the same families have a table of their own, after the others."""
+    lines = {}
+    for key in found:
+        lines.setdefault(families_line(key, families), []).append(key)
+    if len(lines) == 1 and len(found) > 1:
+        return list(lines.items())
+    apart = {line: own for line, own in lines.items() if line and len(own) > 3}
+    rest = [key for key in found if not any(key in own for own in apart.values())]
+    return ([("", rest)] if rest else []) + list(apart.items())
+
+
+def key_row(key, meanings, families, shared=""):
+    """A row of a table. `shared` is the line of families above the table."""
     text = meaning_of(key.path, meanings) or {}
-    said = text.get("meaning", "")
+    meaning = said = text.get("meaning", "")
     if text.get("change"):
         said += f" *{text['change']}*"
     contexts = [each.replace(f"{key.table}.", "") for each in text.get("read_with", key.contexts)]
     if contexts:
         said += " Read with " + ", ".join(f"`{each}`" for each in contexts) + "."
-    if len(key.families) < len(families) and key.table not in keys.ALIKE:
-        said += " For: " + ", ".join(key.families) + "."
-    return "| " + " | ".join(text.replace("|", "\\|") for text in (key_cell(key), said.strip())) + " |"
+    if (line := families_line(key, families)) != shared:
+        said += f" {line}"
+    return "| " + " | ".join(text.replace("|", "\\|") for text in (key_cell(key, meaning), said.strip())) + " |"
+
+
+def part_of(table):
+    """The row of the list of tables."""
+    first = table.partition(".")[0]
+    if first == "model" and "_head" in table:
+        return "heads"
+    return first if first in PARTS else "train"
 
 
 def tasks_of_families(program):
@@ -55,12 +124,14 @@ def tasks_of_families(program):
 
 
 def keys_file(found, meanings, kinds):
-    """The keys as JSON, one in each line, which `cachet keys` reads. A key without tasks belongs to all of them. `kinds`: family -> task."""
+    """The keys as JSON, one in each line, which `cachet keys` reads. A key without tasks belongs to all of them. A default that differs between
+    families is left out. `kinds`: family -> task."""
     lines = []
     for key in found.values():
         text = meaning_of(key.path, meanings) or {}
         tasks = [] if key.table in keys.ALIKE else list(dict.fromkeys(kinds[family] for family in key.families))
-        entry = {"key": key.path, "type": key.type or "text", "values": key.words, "default": key.default or "",
+        differs = key.table not in keys.ALIKE and len(set(key.defaults.values())) > 1
+        entry = {"key": key.path, "type": key.type or "text", "values": key.words, "default": "" if differs else key.default or "",
                  "read_with": text.get("read_with", key.contexts), "tasks": tasks,
                  **{part: LINK.sub(r"see docs/\1", text.get(part, "")) for part in ("meaning", "change")}}
         lines.append(json.dumps(entry, ensure_ascii=False))
@@ -78,14 +149,25 @@ def keys_page(found, meanings):
         tables.setdefault(key.table, []).append(key)
     order = ("task", "data", "model", "train", "optimizer", "schedule")
     lines = ["# Recipe keys", NOTE,
-             "This page lists every key of a recipe with its type, its default and its meaning, and in italics when to change it. "
-             "`cachet keys KEY` prints the same, and `cachet keys --recipe RECIPE` the values of one recipe. If this page shows no default for a key, each recipe sets the key, or the "
-             "default is empty. If a default depends on the model or the task, the default is that of one of them. "
-             "\"For:\" lists the models and tasks that have the key; without it, all have it. "
-             "\"Read with\" names the choice that the key needs.", ""]
-    for table in sorted(tables, key=lambda name: (order.index(name.partition(".")[0]), name)):
-        lines += [f"## `[{table}]`", "", "| key, type, default | meaning |", "|---|---|"]
-        lines += [key_row(key, meanings, families) for key in tables[table]] + [""]
+             "The keys of a recipe, with type, default and meaning; in italics, when to change them. `cachet keys KEY` prints the same "
+             "for one key, and `cachet keys --recipe RECIPE` the values in a recipe.", "",
+             "- If a key has no default here, each recipe sets the key, the default is empty, or the meaning has the rule. "
+             "`cachet keys --model NAME` prints the defaults of one model.",
+             "- \"For:\" names the models or tasks that have the key, in a row or above a table. Without it, all have it.",
+             "- \"Read with\" names the values of another key with which the key is read; with others, it is an error.", ""]
+    sort = sorted(tables, key=lambda name: (order.index(name.partition(".")[0]), name))
+    lines += ["| part | tables |", "|---|---|"]
+    for part, title in PARTS.items():
+        own = [f"[`{table.removeprefix('model.') if part == 'heads' else table}`](#{table.replace('.', '')})"
+               for table in sort if part_of(table) == part]
+        if own:
+            lines.append(f"| {title} | {', '.join(own)} |")
+    lines.append("")
+    for table in sort:
+        lines += [f"## `[{table}]`", ""]
+        for line, own in tables_of(tables[table], families):
+            lines += [*([line, ""] if line else []), "| key, type, default | meaning |", "|---|---|"]
+            lines += [key_row(key, meanings, families, line) for key in own] + [""]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -27,7 +27,7 @@ struct SpeedClocks {
   std::function<double()> model, exported, now;
 };
 
-/// Measures the time of a batch with the model and with the export in turns, for 1.5 s and one to forty pairs. If the
+/// Times a batch with the model and the export in turns, until 1.5 s are over (at least one pair) or 40 pairs. If the
 /// ratios are not comparable, measures again with the same time and number of pairs, at most three times.
 ExportSpeed timed_in_turns(const SpeedClocks& clocks, int64_t batch);
 

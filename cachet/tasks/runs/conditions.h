@@ -17,8 +17,8 @@ std::string differing_conditions(const RunGroup& group, const std::vector<RunGro
 bool are_conditions_unknown(const RunGroup& group, const std::vector<RunGroup>& groups);
 
 /// Returns the names of runs whose image files have the same names and sizes as a compared run's image files, but other
-/// modification times. Compares a group's test data with the first finished group's test data, and the training and
-/// test data among the runs of a group.
+/// modification times. Compares the test data of each group with the test data of the first finished group, and both
+/// the training data and the test data of the runs within a group.
 std::vector<std::string> runs_with_other_times(const std::vector<RunGroup>& groups);
 
 /// Whether the group of runs takes part in statistical tests and in the choice of the best group. The group must be

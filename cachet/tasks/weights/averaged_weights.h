@@ -7,7 +7,7 @@
 
 namespace cachet::tasks {
 
-/// Returns the mean of a run's newest checkpoints (train.keep), in which each step counts once. `last` is their number.
+/// Returns the mean of the `last` newest checkpoints of a run. Checkpoints of the same step count once.
 /// Throws io::Error if the run has fewer than `last` checkpoints. Also throws the errors of
 /// train::mean_of_checkpoints().
 train::CheckpointMean mean_of_last_checkpoints(const std::filesystem::path& run, int64_t last);

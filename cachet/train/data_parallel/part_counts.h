@@ -8,7 +8,7 @@
 namespace cachet::train {
 
 /// Throws std::runtime_error if parts have their own states, and the number of a step's parts differs between `options`
-/// and the checkpoint. The state of a part belongs to one of N groups of samples, so N must not change.
+/// and the checkpoint. Each part has the state of its own group of samples, so their number must not change.
 void require_as_many_parts(const TrainState& saved, const TrainOptions& options);
 
 /// Checks the newest readable checkpoint of a folder with require_as_many_parts(). A resume must call this function
