@@ -15,7 +15,7 @@ namespace cachet::app {
 
 namespace {
 
-/// Says why nothing is printed for some seconds.
+/// Prints why nothing follows for some seconds.
 void announce_measurement(const tasks::RecipePlan& plan) {
   std::cout << std::flush;
   if (train::find_device(plan.training.train.device).is_cpu())

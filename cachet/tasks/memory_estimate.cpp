@@ -193,7 +193,7 @@ std::optional<StepMemoryCurve> StepMemoryCurve::measure(const RecipePlan& plan, 
   const auto gradients = static_cast<double>(curve.fixed_.gradients);
   const double wanted = std::max(static_cast<double>(kTrialBytes), kGradientsOfTrial * gradients);
   for (int round = 0; round < kMostRounds && curve.last_.samples < all; ++round) {
-    // Where memory is short, each round comes nearer to it: the bound falls as the share of the gradients in it does.
+    // Where memory is short, each round comes nearer to it: the bound falls as the gradients count less in it.
     const double left = kTrialFraction * static_cast<double>(free) - static_cast<double>(curve.last_.resident);
     const double fit = static_cast<double>(curve.last_.samples) + left / (bound() * kMostOverhead);
     const double some = curve.last_.samples == 1 ? kLeastSamples : 0;
