@@ -37,7 +37,8 @@ constexpr double kTrialFraction = 0.85;      // of the free memory, that a measu
 constexpr double kMostOverhead = 1.6;        // resident bytes for each byte of tensors, of an allocator that holds much
 constexpr double kUsualOverhead = 1.2;       // of kUsualBytes that count together with the measured ones: the resident
 constexpr double kUsualBytes = 64.0 * kMiB;  // sets of small steps differ by chance
-constexpr double kChosenFraction = 0.9;      // of the free memory, for a batch that is chosen
+constexpr double kReusedByCheckpoint = 0.25;  // of the tensors that a larger step adds
+constexpr double kChosenFraction = 0.9;       // of the free memory, for a batch that is chosen
 
 int64_t bytes_of_tensors(const io::TensorMap& tensors) {
   int64_t bytes = 0;
@@ -228,12 +229,13 @@ MemoryEstimate StepMemoryCurve::at(int64_t samples) const {
   const int64_t live = std::max(first_.live, last_.live + static_cast<int64_t>(more));
   const int64_t resident = std::max(first_.resident, last_.resident + static_cast<int64_t>(overhead_ * more));
   estimate.activations = std::max<int64_t>(0, live - fixed_bytes(fixed_));
-  // The allocator keeps memory of larger steps, which a checkpoint then uses.
+  // The allocator keeps memory of larger steps, which a checkpoint then uses: at least a quarter of what they add.
   const double slope = last_.samples == first_.samples ? 0
                                                        : static_cast<double>(last_.checkpoint - first_.checkpoint) /
                                                              static_cast<double>(last_.samples - first_.samples);
-  estimate.checkpoint = std::max<int64_t>(
-      0, last_.checkpoint + static_cast<int64_t>(std::min(0.0, slope) * static_cast<double>(samples - last_.samples)));
+  double added = std::min(0.0, slope) * static_cast<double>(samples - last_.samples);
+  if (more > 0) added = std::min(added, -kReusedByCheckpoint * more);
+  estimate.checkpoint = std::max<int64_t>(0, last_.checkpoint + static_cast<int64_t>(added));
   estimate.batches = batches_ahead_ * batch_bytes_ * samples;
   estimate.rest = std::max<int64_t>(0, resident - fixed_bytes(fixed_) - estimate.activations);
   return estimate;
