@@ -149,8 +149,8 @@ void add_short_options(CLI::App& app, ShortOptions& options) {
       ->type_name("FOLDER");
   add_number(app, "--epochs", options.epochs, "Set train.epochs", {1})->type_name("N");
   app.add_option("--batch-size", options.batch_size,
-                 "Set train.batch_size (for a translation model: data.max_samples). The value auto chooses the largest "
-                 "batch that fits into memory")
+                 "Set train.batch_size (for a translation model: data.max_samples). The value auto keeps the batch of "
+                 "the recipe if it fits into memory, and else splits each step into smaller batches (train.accumulate)")
       ->transform(batch_size())
       ->type_name("N|auto");
   add_number(app, "--lr", options.learning_rate, "Set optimizer.lr")->type_name("X");

@@ -1,20 +1,33 @@
 #include "app/training/training_memory.h"
 
 #include <algorithm>
+#include <iostream>
 #include <stdexcept>
 
 #include "app/arguments/common_arguments.h"
-#include "cachet/report/format.h"
 #include "cachet/report/text/progress.h"
 #include "cachet/tasks/step_memory.h"
+#include "cachet/train/machine/device.h"
 #include "cachet/train/machine/memory_limit.h"
 #include "cachet/train/runs/run_folder.h"
 
 namespace cachet::app {
 
+namespace {
+
+/// Prints why nothing follows for some seconds.
+void announce_measurement(const tasks::RecipePlan& plan) {
+  std::cout << std::flush;
+  if (train::find_device(plan.training.train.device).is_cpu())
+    report::Progress().log("measuring the memory of a training step");
+}
+
+}  // namespace
+
 KnownMemory memory_of_run(const tasks::RecipePlan& plan, const tasks::MemoryQuestion& question) {
   train::available_bytes();  // throws if kMemoryVariable is not a number
   try {
+    if (question.trial == tasks::MemoryTrial::precise) announce_measurement(plan);
     return tasks::judge_memory(plan, question);
   } catch (const std::exception&) {
     return std::nullopt;  // if the recipe is wrong, the next steps report it
@@ -28,11 +41,23 @@ void require_memory_of_model(const tasks::RecipePlan& plan, bool resumes) {
     tasks::require_memory_of_new_run(plan.model());
 }
 
+void require_fit(const tasks::RecipePlan& plan, const KnownMemory& memory, bool resumes) {
+  if (!memory || memory->fits) return;
+  try {
+    const train::AllocationLimit limit(memory->free / memory->processes);
+    if (!resumes && !plan.task->absent_data()) plan.build();
+  } catch (const std::invalid_argument&) {
+    throw;
+  } catch (const std::exception&) {  // the data are too large for the memory, too
+  }
+  throw std::runtime_error(tasks::refusal_text(plan, *memory, resumes));
+}
+
 void require_memory_of_run(const tasks::RecipePlan& plan, bool resumes, int64_t processes) {
   if (plan.task->absent_data()) return;
   require_memory_of_model(plan, resumes);
   const KnownMemory memory = memory_of_run(plan, {.processes = std::max<int64_t>(1, processes)});
-  if (memory && !memory->fits) throw std::runtime_error(tasks::refusal_text(plan, *memory, resumes));
+  require_fit(plan, memory, resumes);
 }
 
 std::vector<std::string> fitting_batch_settings(const TrainingJob& job, const TrainArguments& arguments) {
@@ -47,6 +72,7 @@ std::vector<std::string> fitting_batch_settings(const TrainingJob& job, const Tr
   }
   const tasks::RecipePlan plan = read_recipe(job, arguments, arguments.seed).plan;
   require_memory_of_model(plan, /*resumes=*/false);
+  announce_measurement(plan);
   const auto verdict =
       tasks::judge_memory(plan, {.processes = std::max<int64_t>(1, arguments.processes), .wants_largest = true});
   if (!verdict)
@@ -56,8 +82,7 @@ std::vector<std::string> fitting_batch_settings(const TrainingJob& job, const Tr
   report::Progress progress({.mode = progress_mode(arguments.progress)});
   std::string line = "chosen: ";
   for (const std::string& setting : settings) line += (setting == settings.front() ? "" : ", ") + setting;
-  if (settings.empty()) line += "the batch of the recipe";
-  progress.log(line + "; " + report::format_bytes(verdict->free) + " of memory are free");
+  progress.log(settings.empty() ? "chosen: the batch of the recipe, because it fits into memory" : line);
   return settings;
 }
 

@@ -121,7 +121,7 @@ int preview_training(const TrainArguments& arguments, const TrainingJob& job, co
                    "; the times and the memory below are for one process that does the work of all processes");
   if (const auto note = other_parts_note(job, arguments, spread)) print_line("note", *note);
   const KnownMemory memory = memory_of_run(plan, {.trial = tasks::MemoryTrial::precise});
-  if (memory && !memory->fits) throw std::runtime_error(tasks::refusal_text(plan, *memory, arguments.resume));
+  require_fit(plan, memory, arguments.resume);
   if (const auto why = plan.task->absent_data())
     dry_run_without_data(plan, spread, *why, memory);
   else

@@ -19,6 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// The source name of values that `--batch-size auto` chose, in the origins of values.
+constexpr const char* kChosenSource = "--batch-size auto";
+
 /// The values that a resumed run, or a new run of a resumed folder of seeds, has to keep. Another process may be making
 /// the run of a seed: until it is there, the values are those of the folder of seeds.
 std::optional<train::RecipeValues> earlier_values(const TrainingJob& job, const std::optional<fs::path>& resumed) {
@@ -42,6 +45,8 @@ ReadRecipe read_with(const std::string& last, const TrainingJob& job, const Trai
   ReadRecipe recipe{
       job.made ? read_document(*job.made, arguments.settings) : read_document(job.recipe, arguments.settings), {}};
   for (const std::string& setting : arguments.saved_settings) recipe.document.set(setting, kKeptSource);
+  for (const std::string& setting : arguments.chosen)
+    recipe.document.set(setting, job.resumes ? kKeptSource : kChosenSource);
   for (const std::string& setting : arguments.prepared) recipe.document.set(setting, arguments.source_of_prepared);
   const auto values = earlier_values(job, resumed);
   if (values) train::set_earlier_options(recipe.document, *values);

@@ -14,6 +14,7 @@
 #include "cachet/io/tensors/state_dict.h"
 #include "cachet/report/format.h"
 #include "cachet/tasks/note_filter.h"
+#include "cachet/tasks/translation/translation_plan.h"
 #include "cachet/train/checkpoints/checkpoint.h"
 #include "cachet/train/data_parallel/part_states.h"
 #include "cachet/train/machine/device.h"
@@ -32,8 +33,12 @@ constexpr int64_t kTrialBytes = 192 * kMiB;  // of tensors in the largest step: 
 constexpr double kGradientsOfTrial = 4;      // and against the gradients
 constexpr double kLeastSamples = 4;          // in the second step
 constexpr int kMostRounds = 4;
-constexpr double kMostOverhead = 1.6;    // resident bytes for each byte of tensors, of an allocator that holds much
-constexpr double kChosenFraction = 0.9;  // of the free memory, for a batch that is chosen
+constexpr double kTrialFraction = 0.85;      // of the free memory, that a measured step may take
+constexpr double kMostOverhead = 1.6;        // resident bytes for each byte of tensors, of an allocator that holds much
+constexpr double kUsualOverhead = 1.2;       // of kUsualBytes that count together with the measured ones: the resident
+constexpr double kUsualBytes = 64.0 * kMiB;  // sets of small steps differ by chance
+constexpr double kReusedByCheckpoint = 0.25;  // of the tensors that a larger step adds
+constexpr double kChosenFraction = 0.9;       // of the free memory, for a batch that is chosen
 
 int64_t bytes_of_tensors(const io::TensorMap& tensors) {
   int64_t bytes = 0;
@@ -70,8 +75,10 @@ void make_checkpoint_files(const train::LiveRun& run) {
 }
 
 /// Takes two steps, since the optimizer has its state from the second on, and makes a checkpoint. If this needs more
-/// than `free` bytes, allocations fail.
-MeasuredStep measure_step(const RecipePlan& plan, int64_t samples, int64_t resident_before, int64_t free) {
+/// than `free` bytes, allocations fail. `checkpoint`: what a checkpoint added to an earlier, smaller step; the step
+/// makes none if there is no room for so much.
+MeasuredStep measure_step(const RecipePlan& plan, int64_t samples, int64_t resident_before, int64_t free,
+                          std::optional<int64_t> checkpoint) {
   const RecipePlan small = small_plan(plan, samples);
   const NoteFilter silent(NoteFilter::Prints::nothing);
   train::release_unused_memory();  // of an earlier step
@@ -93,8 +100,12 @@ MeasuredStep measure_step(const RecipePlan& plan, int64_t samples, int64_t resid
     run.advance();
     measured.live = live.peak_bytes();
     measured.resident = resident.bytes().value_or(0) - resident_before;
-    make_checkpoint_files(run);
-    measured.checkpoint = std::max<int64_t>(0, resident.bytes().value_or(0) - resident_before - measured.resident);
+    measured.checkpoint = checkpoint.value_or(0);
+    const auto room = static_cast<int64_t>(kTrialFraction * static_cast<double>(free)) - measured.resident;
+    if (!checkpoint || *checkpoint <= room) {
+      make_checkpoint_files(run);
+      measured.checkpoint = std::max<int64_t>(0, resident.bytes().value_or(0) - resident_before - measured.resident);
+    }
     MemoryEstimate& fixed = measured.fixed;
     const torch::nn::Module& model = task->model();
     for (const io::NamedTensor& parameter : io::distinct_parameters(model)) {
@@ -117,6 +128,30 @@ MeasuredStep measure_step(const RecipePlan& plan, int64_t samples, int64_t resid
 
 int64_t fixed_bytes(const MemoryEstimate& e) { return e.parameters + e.gradients + e.optimizer + e.states; }
 
+/// data.max_samples of a translation if data.max_tokens sets the size of its largest samples' batches: both limit the
+/// batches of shorter samples.
+std::optional<int64_t> other_size(const RecipePlan& plan, const TaskPlan::BatchCount& count) {
+  const auto* translation = dynamic_cast<const TranslationPlan*>(plan.task.get());
+  if (translation == nullptr || count.key != "data.max_tokens") return std::nullopt;
+  const int64_t most = translation->options().loader.budget.max_samples;
+  return most > 0 ? std::optional(most) : std::nullopt;
+}
+
+/// Whether the parts of a step become those of train.state = "first". Each batch of the data is then a whole step, as
+/// it is without parts: the order of the samples and the number of steps stay the same.
+bool sets_state(const RecipePlan& plan, const BatchChoice& choice) {
+  return choice.accumulate > 1 && plan.training.train.state == StateRule::shared;
+}
+
+std::vector<std::string> settings_of(const RecipePlan& plan, const BatchChoice& choice) {
+  std::vector<std::string> settings{plan.task->batch_count(plan.training.train).key + "=" +
+                                    std::to_string(choice.size)};
+  if (choice.most_samples > 0) settings.push_back("data.max_samples=" + std::to_string(choice.most_samples));
+  settings.push_back("train.accumulate=" + std::to_string(choice.accumulate));
+  if (sets_state(plan, choice)) settings.push_back("train.state=\"first\"");
+  return settings;
+}
+
 int64_t samples_of_process(const RecipePlan& plan, int64_t processes) {
   const TaskPlan::BatchCount count = plan.task->batch_count(plan.training.train);
   return (count.samples + processes - 1) / processes;
@@ -130,7 +165,9 @@ std::optional<StepMemoryCurve> StepMemoryCurve::measure(const RecipePlan& plan, 
   curve.batches_ahead_ = plan.task->batches_ahead();
   const int64_t all = std::max<int64_t>(1, plan.task->batch_count(plan.training.train).samples);
   const auto take = [&](int64_t samples) {
-    const MeasuredStep step = measure_step(plan, samples, before, free);
+    const bool is_first = curve.last_.samples == 0;
+    const MeasuredStep step =
+        measure_step(plan, samples, before, free, is_first ? std::nullopt : std::optional(curve.last_.checkpoint));
     curve.fixed_ = step.fixed;
     curve.batch_bytes_ = step.batch_bytes / samples;
     return Step{samples, step.live, step.resident, step.checkpoint};
@@ -157,10 +194,11 @@ std::optional<StepMemoryCurve> StepMemoryCurve::measure(const RecipePlan& plan, 
   const auto gradients = static_cast<double>(curve.fixed_.gradients);
   const double wanted = std::max(static_cast<double>(kTrialBytes), kGradientsOfTrial * gradients);
   for (int round = 0; round < kMostRounds && curve.last_.samples < all; ++round) {
-    const double left = static_cast<double>(free / 2 - curve.first_.resident);
+    // Where memory is short, each round comes nearer to it: the bound falls as the gradients count less in it.
+    const double left = kTrialFraction * static_cast<double>(free) - static_cast<double>(curve.last_.resident);
+    const double fit = static_cast<double>(curve.last_.samples) + left / (bound() * kMostOverhead);
     const double some = curve.last_.samples == 1 ? kLeastSamples : 0;
-    const auto samples =
-        static_cast<int64_t>(std::min(std::max(some, std::ceil(wanted / bound())), left / (bound() * kMostOverhead)));
+    const auto samples = static_cast<int64_t>(std::min(std::max(some, std::ceil(wanted / bound())), fit));
     const int64_t next = std::min(samples, all);
     if (next <= curve.last_.samples) break;
     const Step before_last = curve.last_;
@@ -177,7 +215,8 @@ std::optional<StepMemoryCurve> StepMemoryCurve::measure(const RecipePlan& plan, 
     curve.tensors_of_sample_ = std::max(1.0, least);
     const auto all_tensors = static_cast<double>(curve.last_.live - curve.first_.live);
     const auto resident = static_cast<double>(curve.last_.resident - curve.first_.resident);
-    curve.overhead_ = all_tensors > 0 ? std::clamp(resident / all_tensors, 1.0, kMostOverhead) : 1.0;
+    const double overhead = (resident + kUsualOverhead * kUsualBytes) / (std::max(0.0, all_tensors) + kUsualBytes);
+    curve.overhead_ = std::clamp(overhead, 1.0, kMostOverhead);
   }
   return curve;
 }
@@ -190,12 +229,13 @@ MemoryEstimate StepMemoryCurve::at(int64_t samples) const {
   const int64_t live = std::max(first_.live, last_.live + static_cast<int64_t>(more));
   const int64_t resident = std::max(first_.resident, last_.resident + static_cast<int64_t>(overhead_ * more));
   estimate.activations = std::max<int64_t>(0, live - fixed_bytes(fixed_));
-  // The allocator keeps memory of larger steps, which a checkpoint then uses.
+  // The allocator keeps memory of larger steps, which a checkpoint then uses: at least a quarter of what they add.
   const double slope = last_.samples == first_.samples ? 0
                                                        : static_cast<double>(last_.checkpoint - first_.checkpoint) /
                                                              static_cast<double>(last_.samples - first_.samples);
-  estimate.checkpoint = std::max<int64_t>(
-      0, last_.checkpoint + static_cast<int64_t>(std::min(0.0, slope) * static_cast<double>(samples - last_.samples)));
+  double added = std::min(0.0, slope) * static_cast<double>(samples - last_.samples);
+  if (more > 0) added = std::min(added, -kReusedByCheckpoint * more);
+  estimate.checkpoint = std::max<int64_t>(0, last_.checkpoint + static_cast<int64_t>(added));
   estimate.batches = batches_ahead_ * batch_bytes_ * samples;
   estimate.rest = std::max<int64_t>(0, resident - fixed_bytes(fixed_) - estimate.activations);
   return estimate;
@@ -212,12 +252,18 @@ int64_t StepMemoryCurve::most_samples(int64_t bytes) const {
 }
 
 std::optional<BatchChoice> batches_that_fit(const RecipePlan& plan, int64_t most_samples) {
+  const int64_t accumulate_of_recipe = plan.training.train.accumulate;
   const TaskPlan::BatchCount count = plan.task->batch_count(plan.training.train);
-  const int64_t of_step = count.value * plan.training.train.accumulate;
-  const int64_t most = most_samples * count.value_of_sample + count.value_of_sample - 1;
+  const int64_t of_step = count.value * accumulate_of_recipe, samples = count.samples * accumulate_of_recipe;
+  const std::optional<int64_t> other = other_size(plan, count);
   if (most_samples < 1) return std::nullopt;
-  for (int64_t accumulate = 1; of_step / accumulate >= count.value_of_sample; ++accumulate)
-    if (of_step % accumulate == 0 && of_step / accumulate <= most) return BatchChoice{of_step / accumulate, accumulate};
+  for (int64_t accumulate = 1; of_step / accumulate >= count.value_of_sample; ++accumulate) {
+    const bool divides = of_step % accumulate == 0 && other.value_or(0) * accumulate_of_recipe % accumulate == 0;
+    if (!divides || (samples + accumulate - 1) / accumulate > most_samples) continue;
+    BatchChoice choice{of_step / accumulate, accumulate};
+    if (other) choice.most_samples = *other * accumulate_of_recipe / accumulate;
+    return choice;
+  }
   return std::nullopt;
 }
 
@@ -275,25 +321,26 @@ std::string refusal_text(const RecipePlan& plan, const MemoryVerdict& verdict, b
   if (!choice) return text + (verdict.most_samples < 1 ? ", which is too little for one sample" + smaller : smaller);
   const TaskPlan::BatchCount count = plan.task->batch_count(plan.training.train);
   text += "; " + count.key + " = " + std::to_string(verdict.most_samples * count.value_of_sample) +
-          " is the largest batch that fits\n" + count.key + " = " + std::to_string(choice->size) +
-          " and train.accumulate = " + std::to_string(choice->accumulate) +
-          " give each step the same gradient as the recipe";
-  if (has_batch_state(plan) && plan.training.train.state == StateRule::shared)
-    text += ", and train.state = \"first\" updates the states of norms and caches once per step";
+          " is the largest batch that fits\n";
+  const std::vector<std::string> settings = settings_of(plan, *choice);
+  for (const std::string& setting : settings) {
+    const size_t equals = setting.find('=');
+    text += (setting == settings.front()  ? ""
+             : setting == settings.back() ? " and "
+                                          : ", ") +
+            setting.substr(0, equals) + " = " + setting.substr(equals + 1);
+  }
+  text += " give each step the same gradient as the recipe";
+  if (has_batch_state(plan) && sets_state(plan, *choice))
+    text += ", and update the states of norms and caches once per step";
   return text + " (--batch-size auto sets these keys)";
 }
 
 std::vector<std::string> settings_that_fit(const RecipePlan& plan, const MemoryVerdict& verdict) {
-  const bool has_state = has_batch_state(plan);
-  if (has_state && verdict.fits) return {};
+  if (verdict.fits) return {};
   const auto choice = batches_that_fit(plan, verdict.most_samples);
   if (!choice) throw std::runtime_error(refusal_text(plan, verdict));
-  const TaskPlan::BatchCount count = plan.task->batch_count(plan.training.train);
-  std::vector<std::string> settings{count.key + "=" + std::to_string(choice->size),
-                                    "train.accumulate=" + std::to_string(choice->accumulate)};
-  if (has_state && plan.training.train.state == StateRule::shared && choice->accumulate > 1)
-    settings.push_back("train.state=first");
-  return settings;
+  return settings_of(plan, *choice);
 }
 
 }  // namespace cachet::tasks

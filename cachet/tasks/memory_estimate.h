@@ -37,9 +37,9 @@ enum class MemoryTrial {
 class StepMemoryCurve {
  public:
   /// Trains on a few synthetic samples of the largest size that the recipe allows, and measures the memory of the
-  /// steps. The training steps use the precision and the number of threads of the recipe. Steps with several samples
-  /// are chosen so that they take less than half of `free` bytes. If a step with one sample takes more than `free`
-  /// bytes, returns an empty value. Throws the errors of training.
+  /// steps. The training steps use the precision and the number of threads of the recipe. The training steps cannot
+  /// take more than `free` bytes. If a step with one sample takes more than `free` bytes, returns an empty value. Throws
+  /// the errors of training.
   static std::optional<StepMemoryCurve> measure(const RecipePlan& plan, int64_t free, MemoryTrial trial);
 
   MemoryEstimate at(int64_t samples) const;
@@ -61,10 +61,11 @@ class StepMemoryCurve {
 struct BatchChoice {
   int64_t size = 0;  // the value of TaskPlan::BatchCount::key
   int64_t accumulate = 1;
+  int64_t most_samples = 0;  // data.max_samples, if it limits the batches in addition to this key; 0: not set
 };
 
 /// Returns the largest micro-batches of at most `most_samples` samples that give a step exactly the recipe's number of
-/// samples. Empty if no sample fits.
+/// samples. With train.state = "first", each step then has exactly the recipe's samples. Empty if no sample fits.
 std::optional<BatchChoice> batches_that_fit(const RecipePlan& plan, int64_t most_samples);
 
 /// Whether training changes states of the model, such as statistics of norms or stored caches. If training changes
@@ -101,10 +102,10 @@ std::optional<MemoryVerdict> judge_memory(const RecipePlan& plan, const MemoryQu
 /// size.
 std::string refusal_text(const RecipePlan& plan, const MemoryVerdict& verdict, bool resumes = false);
 
-/// Returns settings "key=value" for the largest micro-batches that fit into the memory and leave the number of samples
-/// in a step the same. If training changes states of the model, micro-batches that fit stay as they are. If
-/// micro-batches do not fit, the settings also make the states change once per step (train.state = "first"). Throws
-/// std::runtime_error if not even one sample fits.
+/// Returns settings "key=value" for the largest micro-batches that fit into the memory and leave the samples of each
+/// step the same (train.state = "first"): the steps of an epoch and their gradients stay the same, and states of the
+/// model change once per step. Returns no settings if the recipe's batch fits. Throws std::runtime_error if not even
+/// one sample fits.
 std::vector<std::string> settings_that_fit(const RecipePlan& plan, const MemoryVerdict& verdict);
 
 }  // namespace cachet::tasks

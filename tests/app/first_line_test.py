@@ -111,6 +111,31 @@ class FirstLine(command.FolderTest):
         recipe = tomllib.loads(self.cachet("train", "demo_plain", "--print", "--data", "photos", "--epochs", "2", "--norm", "rms").stdout)
         self.assertEqual((recipe["data"]["root"], recipe["train"]["epochs"], recipe["model"]["norm"]["kind"]), ("photos", 2, "rms"))
 
+    def test_the_schedule_counts_steps_and_not_their_parts(self):
+        self.write_photos(counts=(60, 50, 40))
+        (self.folder / "pairs.tsv").write_text("".join(f"{line}\t{line.upper()}\n" for line in sentences(600)))
+        for model, data, *ways in (
+                ("vit_tiny_patch16_224", "photos", ["train.batch_size=16"], ["train.batch_size=8", "train.accumulate=2"],
+                 ["train.batch_size=2", "train.accumulate=8", 'train.state="first"']),
+                ("transformer_translation_small", "pairs.tsv", ["data.max_tokens=1024"], ["data.max_tokens=512", "train.accumulate=2"]),
+                ("transformer_translation_small", "pairs.tsv", ["data.max_samples=8"], ["data.max_samples=4", "train.accumulate=2"])):
+            made = [tomllib.loads(self.cachet("train", model, "--data", data, "--print", "--epochs", "20",
+                                              *(word for setting in way for word in ("--set", setting))).stdout) for way in ways]
+            for other in made[1:]:
+                self.assertEqual(other["schedule"], made[0]["schedule"])
+                self.assertEqual(other["train"]["log_every"], made[0]["train"]["log_every"])
+
+    def test_a_batch_with_more_samples_than_the_data(self):
+        self.write_photos(counts=(9, 8, 7))
+        start = ["train", "vit_tiny_patch16_224", "--data", "photos", *SMALL_VIT[:-2], *SHORT]
+        for size, words, left in ((500, (), "21 training images that remain after data.validation_fraction"),
+                                  (500, ("--set", "data.limit=12"), "12 training images that remain after data.validation_fraction and data.limit"),
+                                  (10**7, ("--dry-run",), "21 training images that remain after data.validation_fraction"),
+                                  (10**7, (), "21 training images that remain after data.validation_fraction")):
+            done = command.run(*start, *words, "--batch-size", str(size), cwd=self.folder, variables={"CACHET_MEMORY_LIMIT": "1G"})
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"train.batch_size {size} is more than the {left}; lower train.batch_size\n", done.stderr)
+
     def test_only_the_head_is_trained(self):
         self.write_photos()
         said = self.trained("vit_tiny_patch16_224", "photos", *SMALL_VIT, "--freeze", "--set", "train.keep=9", "--set", "train.checkpoint_every=1 steps")

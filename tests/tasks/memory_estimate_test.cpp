@@ -78,20 +78,25 @@ TEST(MemoryEstimate, ARefusalNamesTheLargestBatchAndWhatKeepsTheStep) {
   EXPECT_EQ(
       refusal_text(tiny(plain), verdict),
       "a step takes about 3.0 GiB of memory, but only 1.0 GiB are free; train.batch_size = 5 is the largest batch that "
-      "fits\ntrain.batch_size = 4 and train.accumulate = 3 give each step the same gradient as the recipe "
-      "(--batch-size auto sets these keys)");
-  EXPECT_EQ(settings_that_fit(tiny(plain), verdict), (Settings{"train.batch_size=4", "train.accumulate=3"}));
+      "fits\ntrain.batch_size = 4, train.accumulate = 3 and train.state = \"first\" give each step the same gradient "
+      "as "
+      "the recipe (--batch-size auto sets these keys)");
+  const Settings split{"train.batch_size=4", "train.accumulate=3", "train.state=\"first\""};
+  EXPECT_EQ(settings_that_fit(tiny(plain), verdict), split);
+  MemoryVerdict fits = verdict;
+  fits.fits = true;
+  EXPECT_EQ(settings_that_fit(tiny(plain), fits), Settings());
+  Settings separate = plain;
+  separate.push_back("train.state=separate");
+  EXPECT_EQ(settings_that_fit(tiny(separate), verdict), (Settings{"train.batch_size=4", "train.accumulate=3"}));
   for (const char* state : {"model.cache.kind=grc", "model.norm.kind=un", "model.norm.kind=batch"}) {
     Settings with_state = plain;
     with_state.push_back(state);
     EXPECT_TRUE(refusal_text(tiny(with_state), verdict)
-                    .ends_with("give each step the same gradient as the recipe, and train.state = \"first\" updates "
-                               "the states of norms and caches once per step (--batch-size auto sets these keys)"))
+                    .ends_with("train.state = \"first\" give each step the same gradient as the recipe, and update the "
+                               "states of norms and caches once per step (--batch-size auto sets these keys)"))
         << state;
-    EXPECT_EQ(settings_that_fit(tiny(with_state), verdict),
-              (Settings{"train.batch_size=4", "train.accumulate=3", "train.state=first"}));
-    MemoryVerdict fits = verdict;
-    fits.fits = true;
+    EXPECT_EQ(settings_that_fit(tiny(with_state), verdict), split);
     EXPECT_EQ(settings_that_fit(tiny(with_state), fits), Settings()) << "another batch is another model";
   }
   verdict.most_samples = 0;

@@ -18,6 +18,7 @@
 #include "cachet/io/tensors/png.h"
 #include "cachet/ops/support/finite.h"
 #include "cachet/report/text/progress.h"
+#include "cachet/tasks/classification/large_batch.h"
 #include "cachet/tasks/image_classification/synthetic_images.h"
 #include "cachet/tasks/image_classification/training_pictures.h"
 #include "cachet/train/machine/device.h"
@@ -190,9 +191,8 @@ ImageClassification::ImageClassification(const ImageClassificationPlan& plan, co
             training.shard),
         options.loader);
     if (training_loader_->batches() == 0)
-      throw std::invalid_argument(train::shared_batch_text(training) + " is more than the " +
-                                  std::to_string(training_->size()) +
-                                  " training images that remain after data.fraction and data.limit");
+      throw std::invalid_argument(
+          large_batch_text(training, training_->size(), options.dataset, "training image", "training images"));
   }
   model_ = options.model.build();
   set_model(model_);

@@ -95,7 +95,7 @@ class RecipeText {
     const bool starts = setting_of(request_.settings, "train.init").has_value();
     const int64_t own_batch = number_setting(request_.settings, "train.batch_size", batch),
                   own_epochs = number_setting(request_.settings, "train.epochs", epochs);
-    const int64_t updates = own_epochs * std::max<int64_t>(1, samples / std::max<int64_t>(1, own_batch));
+    const int64_t updates = own_epochs * std::max<int64_t>(1, steps_of_epoch(samples, own_batch));
     set_warmup();
     table("train");
     set("epochs", epochs);
@@ -108,10 +108,10 @@ class RecipeText {
     set("kind", "cosine");
     set("warmup", std::to_string(std::max<int64_t>(1, updates / 20)) + " steps");
   }
-  /// The same for batches that are counted in tokens.
-  void set_translation(int64_t updates_of_epoch, int64_t epochs) {
+  /// The same for batches that are counted in tokens, with about so many pairs in each.
+  void set_translation(int64_t pairs, int64_t pairs_of_batch, int64_t epochs) {
     const int64_t own_epochs = number_setting(request_.settings, "train.epochs", epochs);
-    const int64_t updates = own_epochs * std::max<int64_t>(1, updates_of_epoch);
+    const int64_t updates = own_epochs * std::max<int64_t>(1, steps_of_epoch(pairs, pairs_of_batch));
     set_warmup();
     table("train");
     set("epochs", epochs);
@@ -137,6 +137,12 @@ class RecipeText {
   const std::string& text() const { return text_; }
 
  private:
+  int64_t steps_of_epoch(int64_t samples, int64_t batch) const {
+    const auto of_step = static_cast<double>(std::max<int64_t>(1, batch)) *
+                         static_cast<double>(number_setting(request_.settings, "train.accumulate", 1));
+    return static_cast<int64_t>(static_cast<double>(samples) / of_step);
+  }
+
   const OwnDataRequest& request_;
   std::string text_;
 };
@@ -443,7 +449,10 @@ void write_pairs(const OwnDataRequest& request, const FoundData& found, RecipeTe
   recipe.table("model");
   recipe.set("name", request.model);
   const int64_t epochs = epochs_for(texts.train, pairs_of_batch, 3'000, 40);
-  recipe.set_translation(texts.train / pairs_of_batch, epochs);
+  const int64_t own_pairs =
+      std::min(std::max<int64_t>(1, number_setting(request.settings, "data.max_tokens", most) / kTokensOfAPair),
+               number_setting(request.settings, "data.max_samples", texts.train));
+  recipe.set_translation(texts.train, own_pairs, epochs);
   result.lines.push_back("pairs of sentences (" + source + " to " + target +
                          "): " + split_counts(texts, "pair", "pairs"));
   add_prepared_lines(texts, result);

@@ -16,6 +16,7 @@
 #include "cachet/data/text/sequences/sequence_kinds.h"
 #include "cachet/ops/support/finite.h"
 #include "cachet/report/format.h"
+#include "cachet/tasks/classification/large_batch.h"
 #include "cachet/tasks/samples/shown_text.h"
 #include "cachet/tasks/sequence_classification/synthetic_sequences.h"
 #include "cachet/train/machine/device.h"
@@ -162,10 +163,8 @@ SequenceClassification::SequenceClassification(const SequenceClassificationPlan&
                                     data::EqualBatchOptions{training.shared_batch(), true, true, training.seed},
                                     options.loader.bucket_batches, training.shard));
     if (training_loader_->batches() == 0)
-      throw std::invalid_argument(train::shared_batch_text(training) + " is more than the " +
-                                  std::to_string(training_->size()) + " training sequences that " +
-                                  (options.dataset.kind->validation_fraction ? "data.validation_fraction, " : "") +
-                                  "data.fraction and data.limit leave");
+      throw std::invalid_argument(
+          large_batch_text(training, training_->size(), options.dataset, "training sequence", "training sequences"));
   }
   model_ = options.model.build();
   set_model(model_);

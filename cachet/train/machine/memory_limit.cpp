@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <stdexcept>
@@ -82,16 +83,30 @@ std::optional<int64_t> least_left(const fs::path& root, const std::string& group
   return least;
 }
 
+/// "314572800", "300M", "300MiB" or "1.5 GiB" in bytes; nothing for other words.
+std::optional<int64_t> bytes_of_word(std::string_view word) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number, std::chars_format::fixed);
+  if (error != std::errc() || !(number >= 0)) return std::nullopt;
+  std::string_view unit = word.substr(static_cast<size_t>(end - word.data()));
+  if (unit.starts_with(' ')) unit.remove_prefix(1);
+  if (unit.size() == 3 && unit.ends_with("iB")) unit.remove_suffix(2);
+  constexpr std::string_view kUnits = "KMGT";
+  const size_t power = unit.size() == 1 ? kUnits.find(unit) : unit.empty() ? 0 : std::string_view::npos;
+  if (power == std::string_view::npos) return std::nullopt;
+  const double bytes = std::ldexp(number, unit.empty() ? 0 : 10 * (static_cast<int>(power) + 1));
+  return bytes < 0x1p63 ? std::optional(static_cast<int64_t>(bytes)) : std::nullopt;
+}
+
 /// Of the variable, less what this process has already.
 std::optional<int64_t> left_by_variable() {
   const char* text = std::getenv(kMemoryVariable);
   if (text == nullptr || *text == '\0') return std::nullopt;
-  const std::string_view word(text);
-  int64_t bytes = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), bytes);
-  if (error != std::errc() || end != word.data() + word.size() || bytes < 0)
-    throw std::runtime_error(std::string(kMemoryVariable) + " must be a number of bytes, but is \"" + text + "\"");
-  return std::max<int64_t>(0, bytes - resident_bytes());
+  const std::optional<int64_t> bytes = bytes_of_word(text);
+  if (!bytes)
+    throw std::runtime_error(std::string(kMemoryVariable) +
+                             " must be a number of bytes or a size such as 300M or 2GiB, but is \"" + text + "\"");
+  return std::max<int64_t>(0, *bytes - resident_bytes());
 }
 
 }  // namespace

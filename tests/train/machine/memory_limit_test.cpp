@@ -115,10 +115,16 @@ TEST_F(AvailableMemory, IsWhatTheVariableLeavesIfItIsSet) {
   EXPECT_EQ(with("1"), 0);
   EXPECT_EQ(with(""), 400 * 1024);
   EXPECT_GT(with("9000000000000000000"), int64_t{1} << 62) << "more than the machine has free";
-  for (const char* wrong : {"2 GiB", "-1", "1e9", "99999999999999999999"}) {
+  const auto as_bytes = [&](const char* value) {
+    return static_cast<double>(with(value).value_or(0)) + static_cast<double>(resident_bytes());
+  };
+  for (const char* tebibyte : {"1099511627776", "1T", "1TiB", "1 TiB", "1024G", "1024 GiB", "1048576M", "0.5 T"})
+    EXPECT_NEAR(as_bytes(tebibyte), std::string(tebibyte).starts_with("0.5") ? 0x1p39 : 0x1p40, kLittle) << tebibyte;
+  for (const char* wrong : {"2 GB", "2 iB", "2  GiB", "M", "-1", "-1M", "1e9", "inf", "nan", "99999999999999999999"}) {
     const std::string said = test::thrown_message<std::runtime_error>([&] { with(wrong); });
     unsetenv(kMemoryVariable);
-    EXPECT_EQ(said, "CACHET_MEMORY_LIMIT must be a number of bytes, but is \"" + std::string(wrong) + "\"");
+    EXPECT_EQ(said, "CACHET_MEMORY_LIMIT must be a number of bytes or a size such as 300M or 2GiB, but is \"" +
+                        std::string(wrong) + "\"");
   }
 }
 
