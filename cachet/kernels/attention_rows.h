@@ -23,7 +23,7 @@ void append_ones(const T* values, const bool* padding, float* with_ones, ValueRo
 /// elements count as 1.
 void dot_rows(const float* matrix, const float* vector, bool add, float* sums, ValueRows shape);
 
-/// Computes divisors (rows) = denominator + eps (0 if not positive), out = numerators / divisor (0 if it is 0).
+/// Per row: divisor = denominator + eps (0 if that is not positive), out = numerators / divisor (0 if divisor is 0).
 template <class T>
 void divide_totals(const float* numerators, const float* denominators, float eps, T* out, float* divisors,
                    ValueRows shape);

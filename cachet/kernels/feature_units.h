@@ -29,7 +29,7 @@ CACHET_HOST_DEVICE inline bool unit_is_gated(FeatureUnit unit) {
   return unit == FeatureUnit::glu || unit == FeatureUnit::softplus_glu;
 }
 
-/// The value of a feature unit, and its derivatives with respect to a and (if the unit is gated) to g.
+/// The value of a feature unit with the input a (or [a, g] if the unit is gated), and its derivatives by a and g.
 struct UnitPoint {
   float value, to_a, to_g;
 };

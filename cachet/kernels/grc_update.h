@@ -50,16 +50,16 @@ struct GrcGradients {
   float *norm_weight, *norm_bias;  // (W), to which gradients are added; null without a norm
 };
 
-/// From the gradients d_next (batch·length, W) and d_mean (length, W) of the results, computes the gradients of the
-/// candidate and the update gate in token_products, of norm_weight and norm_bias, and the blend's part of the gradient
-/// of cache. d_next and d_mean may be null. scratch: 3W numbers.
+/// Reads the gradients d_next (batch·length, W) and d_mean (length, W) of the results; both may be null. Computes the
+/// gradients of two parts of token_products (candidate and update gate), of norm_weight and of norm_bias, and the part
+/// of cache's gradient that comes from the blend. scratch: 3W numbers.
 template <class T>
 void grc_blend_backward(const GrcInputs<T>& in, const T* d_next, const float* d_mean, const GrcGradients<T>& out,
                         float* scratch, const GrcShape& shape, GrcRows rows);
 
-/// From d_reset_cache (batch·length, W) and the results of grc_blend_backward(), computes the gradients of
-/// cache_products, of the reset gate's columns in token_products, and the part of the gradient of cache that comes from
-/// r ⊙ C. Computes r ⊙ C again and writes it to reset_cache.
+/// From d_reset_cache (batch·length, W) and the results of grc_blend_backward(), computes the gradient of
+/// cache_products, the gradient of the reset gate's columns of token_products, and the part of cache's gradient that
+/// comes from r ⊙ C. Computes r ⊙ C again and writes it to reset_cache.
 template <class T>
 void grc_reset_backward(const GrcInputs<T>& in, const T* d_reset_cache, T* reset_cache, const GrcGradients<T>& out,
                         const GrcShape& shape, GrcRows rows);

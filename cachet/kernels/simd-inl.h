@@ -19,8 +19,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Wide = hn::ScalableTag<float>;
 
-/// Calls step(d, i) for each whole vector of type D, which begins at element i, until the rest is shorter than a
-/// vector. Returns the index at which the rest begins.
+/// Calls step(d, i) for each whole vector of type D, where i is the index of the vector's first element. Returns the
+/// index of the first element after the last whole vector.
 template <class D, class Step>
 HWY_INLINE int64_t Steps(D d, int64_t i, int64_t count, const Step& step) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));

@@ -32,7 +32,7 @@ HWY_INLINE float ScoreRow(float* x, int64_t columns, const Score& score) {
   return largest;
 }
 
-/// Replaces each x by e^(x − largest). Returns the sum of the values after this replacement.
+/// Replaces each x by e^(x − largest). Returns the sum of these exponentials.
 HWY_INLINE float ExpOfRow(float* x, float largest, int64_t columns) {
   return SumOfRow(columns, [&](auto d, int64_t i, auto sum) {
     const auto e = ExpOfNegative(d, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, largest)));

@@ -7,8 +7,8 @@
 
 namespace cachet::nn {
 
-/// Whether models that have a plug-in of a kind can be exported, and how. The record of a kind of plug-in names the
-/// kind's export rule.
+/// Whether models that have a plug-in of a kind can be exported, and how. The record of each kind (such as NormKind)
+/// has this export rule as its member `exports`.
 enum class Export {
   refused,  // the export refuses the model with a message that names the kind
   traced,   // the export traces the forward pass: tensor operations, without branches on values of tensors
@@ -19,7 +19,7 @@ struct Misfit {
   std::string key, text;
 };
 
-/// A norm, a cache or an attention function: an object that a row of a table of kinds makes.
+/// The base class of norms, caches and attention functions, whose kinds are selected in recipes.
 class PlugIn {
  public:
   virtual ~PlugIn() = default;

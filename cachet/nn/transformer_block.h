@@ -20,7 +20,7 @@
 
 namespace cachet::nn {
 
-/// The three plug-ins of a backbone, and the outliers that training adds to its blocks.
+/// The three plug-ins (attention function, cache, norm) of a backbone, and the outliers that training adds to blocks.
 struct PlugIns {
   AttentionOptions attention{};
   CacheOptions cache{};

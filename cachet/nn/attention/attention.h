@@ -34,7 +34,7 @@ class Attention : public CopyableModule, public Observable {
   /// Returns the initial state of a session of `batch` batch rows, for AttentionArgs::state.
   virtual std::shared_ptr<AttentionState> make_state(int64_t batch, SessionUse use) const;
 
-  /// Adds a ConcatenatedCache (part `cache`) to the layer. After that, the layer also attends to the memory of the
+  /// Adds a ConcatenatedCache (part `cache`) to the layer. After this call, the layer also attends to the memory of the
   /// cache. `tokens` and `layout`: the number and the layout of the model's tokens at the model's own input size.
   /// Throws c10::Error unless the attention function of the layer is softmax.
   virtual void concatenate_cache(int64_t tokens, const TokenLayout& layout);
@@ -43,7 +43,7 @@ class Attention : public CopyableModule, public Observable {
   // Functions for deployment. If a function for deployment cannot be applied, it throws c10::Error with the reason and
   // changes nothing.
 
-  /// Folds `before` into the layer. After that, the result for query x and context x is the former result for
+  /// Folds `before` into the layer. After this call, the result for query x and context x is the former result for
   /// before.apply(x).
   virtual void fold_affine_before(const Affine& before);
   [[deprecated("fold_affine_before")]] void absorb(const Affine& before) { fold_affine_before(before); }
@@ -52,8 +52,8 @@ class Attention : public CopyableModule, public Observable {
   [[deprecated("fold_affine_into_query")]] void absorb_into_query(const Affine& before) {
     fold_affine_into_query(before);
   }
-  /// Folds `after` into the layer. After that, the result is after.apply() of the former result. Padded positions stay
-  /// zero.
+  /// Folds `after` into the layer. After this call, the result is after.apply() of the former result. Padded positions
+  /// stay zero.
   virtual void fold_affine_after(const Affine& after);
   [[deprecated("fold_affine_after")]] void absorb_behind(const Affine& after) { fold_affine_after(after); }
   /// Returns a layer for evaluation that always attends to `context`, with constant keys and values. Apart from keys

@@ -22,8 +22,8 @@ struct AttentionTraits {
   std::string_view causal_with = {};  // a setting that makes the kind causal, if it needs one: "features = \"relu\""
 };
 
-/// The record of a kind of attention function: all facts that the library looks up by the kind's name. The record of a
-/// kind is the static member kKind of the kind's options, and is declared together with the attention function.
+/// The record of a kind of attention function: all facts that the library looks up by the kind's name. The record is
+/// the static member kKind of the kind's options, in the header that declares the attention function.
 template <class Options>
 struct AttentionFunctionKind {
   std::string_view name;                       // name in recipes
@@ -33,11 +33,11 @@ struct AttentionFunctionKind {
   AttentionTraits traits{};
   Export exports = Export::refused;
   /// Returns the reason, without advice, why a causal layout, in which tokens attend to earlier tokens only, is
-  /// impossible with these options. The reason is empty if a causal layout is possible. If a causal layout is possible
-  /// with any options, the pointer is null.
+  /// impossible with these options. The reason is empty if a causal layout is possible. `why_not_causal` is null if a
+  /// causal layout is possible with any options.
   std::string (*why_not_causal)(const Options& options) = nullptr;
-  /// If the options do not fit heads with `head_dim` channels, returns the key at fault and the reason. If the options
-  /// fit heads of any size, the pointer is null.
+  /// If the options do not fit heads with `head_dim` channels, returns the key at fault and the reason. `misfit` is
+  /// null if the options fit heads of any size.
   std::optional<Misfit> (*misfit)(const Options& options, int64_t head_dim) = nullptr;
 };
 
@@ -63,7 +63,7 @@ ChosenAttentionFunction chosen_attention_function(const AttentionFunctionKind<Op
           kind.traits, kind.why_not_causal ? kind.why_not_causal(options) : std::string()};
 }
 
-/// Ranges of the values of recipe keys that several kinds have in common.
+/// Ranges of values, for those keys of recipes that several kinds have in common.
 struct AttentionRanges {
   static constexpr config::Range<double> kDropout{0.0, 0.99};
   static constexpr config::Range<double> kEps{0.0, 1.0};

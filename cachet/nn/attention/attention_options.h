@@ -51,12 +51,12 @@ void register_attention(const AttentionFunctionKind<Options>& kind) {
                       }});
 }
 
-/// Returns the options of an attention function together with the record of their kind.
+/// Returns the options of an attention function together with the record of their kind (AttentionFunctionKind).
 ChosenAttentionFunction chosen_attention_function(const AttentionFunctionOptions& options);
 
-/// Returns why the attention function of `options` cannot limit attention to earlier tokens. If the function can do
-/// this, the text is empty, and the result of a token depends neither on later tokens nor on the number of later
-/// tokens.
+/// Returns why the attention function of `options` cannot limit attention to earlier tokens. If the function can limit
+/// attention, the returned text is empty, and the result of a token depends neither on later tokens nor on their
+/// number.
 std::string why_not_causal(const AttentionFunctionOptions& options);
 
 /// Returns why a decoder that runs token by token cannot use the attention function of `options` to attend to its

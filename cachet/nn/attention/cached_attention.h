@@ -35,8 +35,8 @@ class MixedAttention : public Attention {
     torch::Tensor mixing_logit;
     std::shared_ptr<ModuleGroup> position;  // null without the positional convolution
   };
-  // A derived class registers other parts between the calls of these two functions. The optimizer uses the order of
-  // registration.
+  // A derived class calls register_self_attention(), registers its other parts, and then calls register_position(). The
+  // optimizer uses this order of registration.
   void register_self_attention(const Mixing& mixing);
   void register_position(const Mixing& mixing);
   Mixing mixing() const { return {self_attention_, mixing_logit, position_}; }
@@ -60,8 +60,8 @@ class FrozenCachedAttention;
 
 /// Attention with a memory (Cached Transformers, arXiv 2312.12742, Eq. 2–3), for each head h:
 ///   O_h = σ(λ_h)·o_mem + (1 − σ(λ_h))·o_self.
-/// The steps are: self-attention, a step of the cache, attention of the first Dm channels of the input to the cache,
-/// and a mixture of the two attentions after their projections, head by head.
+/// The steps are: self-attention; a step of the cache; attention to the cache, with the first Dm channels of the input
+/// as query; and a mixture of the two attentions after their projections, head by head.
 /// Parts: self_attention, memory_attention, cache, share (λ, one for each head), position (optional 3×3 convolution).
 class CachedAttention : public Cloneable<CachedAttention, MixedAttention> {
  public:
@@ -121,11 +121,11 @@ class FrozenCachedAttention : public Cloneable<FrozenCachedAttention, MixedAtten
 };
 
 /// Returns the attention of a transformer block. Without a cache in options.cache, the attention is the self-attention
-/// that `make` returns. With a cache in options.cache, the attention is a CachedAttention, or the self-attention that
-/// `make` returns with a concatenated cache.
+/// that `make` returns. A concatenated cache is added to this self-attention. With any other cache, the attention is a
+/// CachedAttention.
 std::shared_ptr<Attention> make_self_attention(const CachedAttentionOptions& options, const AttentionFactory& make);
 
-/// Returns the attention of a transformer block, made of multi-head attentions.
+/// Returns the attention of a transformer block, which consists of one or two MultiHeadAttention layers.
 std::shared_ptr<Attention> make_self_attention(const CachedAttentionOptions& options,
                                                const AttentionOptions& attention = {});
 

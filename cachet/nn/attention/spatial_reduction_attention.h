@@ -36,8 +36,8 @@ class SpatialReductionAttention : public Cloneable<SpatialReductionAttention, Mu
   /// class tokens bypass the convolution.
   void fold_affine_before(const Affine& before) override;
   std::shared_ptr<Attention> with_fixed_context(const torch::Tensor& context, const TokenLayout& layout) const override;
-  /// Folds the norm that follows the convolution into the layers for keys and values. If a GELU follows the norm, folds
-  /// the norm into the 1 × 1 convolution instead.
+  /// Without a GELU after the norm (ReductionForm::convolution), the norm is folded into the layers for keys and
+  /// values. With a GELU (ReductionForm::pooling), the norm is folded into the 1 × 1 convolution before it.
   std::vector<NormFold> norm_folds() override;
 
  private:

@@ -11,7 +11,7 @@
 namespace cachet::nn {
 
 // A module with clone() derives from Cloneable, stores registered objects as RegisteredTensor or Submodule,
-// and has the copy constructor of the compiler.
+// and has the compiler's implicit copy constructor.
 
 /// A module with clone(). During clone(), the copy constructor registers copies of all registered objects of the
 /// original, under the same names and in the same order. Outside clone(), a copied module refers to the original's
@@ -32,7 +32,7 @@ class CopyableModule : public torch::nn::Module {
   CopyableModule& operator=(const CopyableModule&) = default;
 };
 
-/// Adds clone() to `Base` (a CopyableModule) for its most derived class `Self`. The constructors of Cloneable are those
+/// Adds clone() to `Base` (a CopyableModule) for the most derived class `Self`. The constructors of Cloneable are those
 /// of `Base`.
 template <class Self, class Base = CopyableModule>
 class Cloneable : public Base {

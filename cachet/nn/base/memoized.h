@@ -20,8 +20,8 @@ class Memoized {
     return *this;
   }
 
-  /// If serves(value) is true for the stored value, returns the stored value. Otherwise, stores the result of make()
-  /// and returns this result.
+  /// If serves(value) is true for the stored value, returns the stored value. If serves(value) is false or no value is
+  /// stored, stores and returns the result of make().
   template <class Serves, class Make>
   std::shared_ptr<const Value> get(const Serves& serves, const Make& make) {
     auto kept = value_.load();

@@ -28,8 +28,8 @@ enum class Signal {
   gradient_statistic,  // the step's own mean of g·z, from the backward pass (C)
   attention_operands,  // queries (B, H, Lq, d) as they enter an attention function
   attention_keys,      // keys of these queries (B or 1, H, Lk, d), reported after the operands
-  attention_bias,      // bias of the scores, −∞ for hidden keys, reported after the keys:
-                       // broadcasts to (B, H, Lq, Lk)
+  attention_bias,      // bias of the scores, reported after the keys: −∞ for hidden keys;
+                       // the bias broadcasts to (B, H, Lq, Lk)
   block_output,        // the output of a transformer block (B, T, D)
   norm1_output,        // output of a block's first norm (B, T, D); these six signals come before block_output
   attention_output,    // result of self-attention (B, T, D), before the residual addition
@@ -37,8 +37,8 @@ enum class Signal {
   cross_attention_output,
   norm2_output,         // output of the norm before the feed-forward network (B, T, D)
   feed_forward_output,  // result of the feed-forward network (B, T, D), before the residual addition
-  token_padding,        // bool (B, T), true = padding: of the tokens of o, of queries or of a block's outputs. Reported
-                        // before these values; not reported if no token is padding
+  token_padding,        // bool (B, T), true = padding, for the tokens of o, of queries or of a block's outputs;
+                        // reported before the values of these tokens, but not if no token is padding
 };
 
 /// A set of signals.

@@ -17,7 +17,7 @@ class Regularized {
   virtual at::Tensor wide_penalty() const = 0;
 };
 
-/// Returns the sum of the penalties of all modules of a tree. Undefined if no module has a penalty.
+/// Returns the sum of the penalties of all modules of a tree. If no module has a penalty, returns an undefined tensor.
 at::Tensor total_penalty(torch::nn::Module& root);
 
 }  // namespace cachet::nn

@@ -58,7 +58,7 @@ class Cache : public StateModule, public SyncedModule, public Observable, public
   Memory constant_memory() const;
 
  protected:
-  /// Returns the stored memory, which callers only read.
+  /// Returns the stored memory. Callers must not change it.
   virtual Memory stored_memory() const = 0;
   /// Returns the mean over the samples of all processes, from the mean (1, Tm, Dm) of this process. Differentiable.
   torch::Tensor mean_over_replicas(const torch::Tensor& mean, int64_t samples) const;

@@ -15,15 +15,15 @@
 
 namespace cachet::nn {
 
-/// The record of a kind of cache: all facts that the library looks up by the kind's name. A record is the static
-/// member kKind of the kind's options, and is declared with the cache.
+/// The record of a kind of cache: all facts that the library looks up by the kind's name. The record is the static
+/// member kKind of the kind's options, in the header that declares the cache.
 template <class Options>
 struct CacheKind {
   std::string_view name;                                          // name in recipes
   Options (*read)(const config::View& table, Sessions sessions);  // reads the kind's own keys of a `cache` table
   /// Makes a cache for a layer of `dim` channels. `tokens` and `layout`: number and layout of the model's tokens at the
-  /// model's own input size. The pointer is null for kinds without memory attention. For all other kinds, Options must
-  /// satisfy the concept OfCachedLayer.
+  /// model's own input size. `make` is null for kinds without memory attention. For kinds with memory attention,
+  /// Options must satisfy the concept OfCachedLayer.
   std::shared_ptr<Cache> (*make)(const Options& options, int64_t dim, int64_t tokens,
                                  const TokenLayout& layout) = nullptr;
   Export exports = Export::refused;

@@ -44,11 +44,11 @@ void register_cache(const CacheKind<Options>& kind) {
                   }});
 }
 
-/// Returns the options of a cache together with the record of its kind.
+/// Returns the options of a cache together with the record of its kind (CacheKind).
 ChosenCache chosen_cache(const CacheOptions& options);
 
-/// Reads a `cache` table: kind (a name of cache_kinds()) and the options of that kind. Without sessions, reports scope
-/// 'lane' as a problem; with sessions, reports kind = "concatenated" as a problem.
+/// Reads a `cache` table: kind (a name of cache_kinds()) and the options of that kind. If `sessions` is Sessions::none,
+/// reports scope 'lane' as a problem; otherwise, reports kind = "concatenated" as a problem.
 CacheOptions read_cache_options(const config::View& table, Sessions sessions = Sessions::none);
 
 /// Returns the layer's options. Returns an empty value for kinds without memory attention (NoCacheOptions,
@@ -63,8 +63,8 @@ inline bool is_concatenated(const CacheOptions& options) {
   return std::holds_alternative<ConcatenatedCacheOptions>(options);
 }
 
-/// If `side` (of one stage) is above 1, sets the side of the cache's pooling to it. If a cache has no pooling, its
-/// options do not change.
+/// If `side`, the value for one stage of a backbone, is above 1, sets the side of the cache's average pooling to
+/// `side`. If a cache has no pooling, its options do not change.
 void set_pool(CacheOptions& options, int64_t side);
 
 /// Makes a cache, or returns null for kinds without memory attention. `tokens` and `layout`: number and layout of the

@@ -7,8 +7,8 @@
 
 namespace cachet::nn {
 
-/// The largest length of a cache in a new run. The largest length of a cache is above the number of tokens of every
-/// block, which is at most 67,200 (in the first stage of a detector). Runs that began before the limit kMaxCacheLength
+/// The maximum length of a cache in a new run. The maximum is above the number of tokens of any block. This number is
+/// at most 67,200, in the first stage of a detector. Runs that began before the limit kMaxCacheLength
 /// existed may have longer caches.
 inline constexpr int64_t kMaxCacheLength = 131'072;
 [[deprecated("kMaxCacheLength")]] inline constexpr int64_t kMostCacheLength = kMaxCacheLength;
@@ -31,7 +31,7 @@ struct CachedLayerOptions {
   std::optional<int64_t> pool = {};  // for kinds that pool: side of the average pooling of the grid
 };
 
-/// Options that have the members of CachedLayerOptions. `pool` is necessary only for kinds that pool.
+/// Options that have the members of CachedLayerOptions. Kinds without pooling may omit the member `pool`.
 template <class Options>
 concept OfCachedLayer = requires(Options o) {
   o.ratio;
@@ -62,7 +62,7 @@ Options with_layer(Options o, const CachedLayerOptions& layer) {
 /// Reads `ratio`, `length`, `share_start` and `positional_convolution` of a `cache` table.
 CachedLayerOptions read_cached_layer(const config::View& table, CachedLayerOptions defaults);
 
-/// Reads `scope`. Without sessions, reports a problem for the scope 'lane'.
+/// Reads `scope`. If `sessions` is Sessions::none, reports the scope 'lane' as a problem.
 CacheScope read_cache_scope(const config::View& table, CacheScope scope, Sessions sessions);
 
 /// Returns the number of memory channels of a layer with dim channels: ratio·dim, rounded down. Throws c10::Error

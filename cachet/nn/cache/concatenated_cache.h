@@ -39,8 +39,8 @@ class ConcatenatedCache : public Cloneable<ConcatenatedCache, Cache>, public ops
   std::optional<std::string> why_memory_varies() const override { return std::nullopt; }
 
   void reset() override;
-  /// Whether a step is stored. On the meta device, which has no values, the answer is always true. The answer is stored
-  /// on the host. The device is read only after other code has written the buffer `tokens`.
+  /// Whether a step is stored. On the meta device, which has no values, the result is always true. The host stores the
+  /// result. The device is read only after other code has written the buffer `tokens`.
   bool holds_step() const { return held_.of(tokens); }
   bool host_flag() const override { return holds_step(); }
   void set_host_flag(bool flag) override { held_.set(tokens, flag); }

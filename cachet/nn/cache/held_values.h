@@ -9,13 +9,13 @@
 namespace cachet::nn {
 
 /// Stores on the host whether a tensor holds values, which means that it is not all zeros. If other code has changed
-/// the tensor (for example, a loaded checkpoint or averaged weights), the answer is read from the device once. A copy
-/// of a HeldValues object has no stored answer about the tensor.
+/// the tensor (for example, a loaded checkpoint or averaged weights), of() reads the tensor on the device once. A
+/// copied HeldValues object begins without a stored result.
 class HeldValues {
  public:
   /// Whether the tensor holds values. On the meta device, which has no values, the result is true.
   bool of(const torch::Tensor& tensor) const;
-  /// Stores the answer for the current values of the tensor: whether it holds values.
+  /// Stores `holds`: whether any of the tensor's current values is not 0.
   void set(const torch::Tensor& tensor, bool holds);
 
  private:

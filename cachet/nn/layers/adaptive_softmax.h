@@ -23,11 +23,11 @@ struct AdaptiveTies {
 ///   p(token) = p_head(token)   in the first cluster,   p_head(cluster)·p_cluster(token)   in another cluster
 /// Parameters: table_i and bias_i, one for all clusters or one for each, like the tables of the embedding; projection_i
 /// (dim, width) of each cluster, if there are projections; cluster_weight, cluster_bias of the head's K columns for
-/// clusters, if K is above 0. Column K − i belongs to cluster i, as in the published code. The initial values are
-/// normally distributed, with the standard deviation 0.02 for weights and 0.01 for projections; biases are 0.
+/// clusters, if K is above 0. Of the K columns for clusters, column K − i stands for cluster i, as in the published
+/// code. Initial weights are normal with standard deviation 0.02, initial projections with 0.01; biases are 0.
 class AdaptiveSoftmax : public Cloneable<AdaptiveSoftmax> {
  public:
-  /// `embedding` is the embedding of the same vocabulary. If no parameter is tied to it, `embedding` may be null.
+  /// `embedding`, of the same vocabulary, may be null if the softmax shares no parameter with it.
   AdaptiveSoftmax(const AdaptiveVocabulary& vocabulary, const AdaptiveTies& ties,
                   const std::shared_ptr<const AdaptiveEmbedding>& embedding);
 

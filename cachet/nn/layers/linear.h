@@ -18,7 +18,7 @@ class Linear : public Cloneable<Linear>, public ops::Packable {
   Linear(const torch::Tensor& weight, const torch::Tensor& bias);
   /// Returns y (…, outputs). Throws c10::Error unless x has `inputs` channels.
   torch::Tensor forward(const torch::Tensor& x) const;
-  /// Folds the affine map `before` into the layer. After that, the result for x is the former result for
+  /// Folds the affine map `before` into the layer. After this call, the result for x is the former result for
   /// before.apply(x). If the layer has no bias, it gets one.
   void fold_affine_before(const Affine& before);
   [[deprecated("fold_affine_before")]] void absorb(const Affine& before) { fold_affine_before(before); }

@@ -20,8 +20,8 @@ void check_windows(const Grid& window, const Grid& shift);
 /// do not see each other.
 class Windows {
  public:
-  /// `shift` has the numbers of rows and columns by which the map is rolled up and left before it is cut. Both numbers
-  /// must be smaller than the window.
+  /// `shift` has the numbers of rows and columns by which the map is rolled up and left before it is cut. The shift
+  /// must be smaller than the window in both dimensions.
   Windows(const Grid& map, const Grid& window, const Grid& shift, WindowOrder order, const at::Device& device);
 
   /// Cuts a map into windows: tokens (B, H·W, C) -> (B·windows, h·w, C). Where a window extends beyond the map, its

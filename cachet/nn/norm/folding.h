@@ -46,7 +46,7 @@ using FoldAffine = std::function<void(const Affine& affine)>;
 using Absorb [[deprecated("FoldAffine")]] = FoldAffine;
 
 /// Returns the NormFold that merges `norm` into the layer after it (its reader). `name`: the name of `norm` in `owner`.
-/// If the outcome is `gone`, a NoNorm replaces the norm.
+/// If the reader contains the whole norm (outcome `gone`), a NoNorm (the identity) replaces the norm.
 NormFold fold_into_reader(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
                           const FoldAffine& fold_affine);
 
@@ -54,8 +54,8 @@ NormFold fold_into_reader(torch::nn::Module& owner, const std::string& name, std
 NormFold fold_into_writer(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
                           const FoldAffine& fold_affine);
 
-/// Returns the NormFold of a norm that can be merged neither into a reader nor into a writer. An offline norm becomes
-/// one affine map.
+/// Returns the NormFold of a norm that neither the layer after it (reader) nor the layer before it (writer) can
+/// contain. Folding replaces an offline norm by one affine map.
 NormFold leave_norm(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
                     const std::string& reason);
 

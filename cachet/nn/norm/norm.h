@@ -20,7 +20,7 @@ struct NormWindow {
   int64_t forward = 0, backward = 0;
 };
 
-/// Counts of the training steps that used the window of a norm.
+/// Numbers of training steps of a norm: all steps, the steps that used its window, and the steps that were filtered.
 struct NormWindowUse {
   int64_t steps = 0;        // number of training steps until now
   double on_window = 0;     // number of steps that normalised with the window's mean
@@ -42,8 +42,8 @@ class Norm : public StateModule, public Observable, public SyncedModule, public 
   /// Returns the norm's evaluation in two parts: a core without weights that reads the input, and the affine map after
   /// the core, which can be folded into the next layer. The core of an offline norm is NoNorm.
   virtual SplitNorm split() const;
-  /// Returns the running statistic (C), which training updates and evaluation uses. For norms without a running
-  /// statistic, the result is undefined.
+  /// Returns the running statistic (C), which training updates and evaluation uses. Returns an undefined tensor for
+  /// norms without a running statistic.
   virtual torch::Tensor running_statistic() const { return {}; }
   /// Returns the window of steps over which the norm averages its statistics, or std::nullopt for norms without a
   /// window.
@@ -70,7 +70,7 @@ class Norm : public StateModule, public Observable, public SyncedModule, public 
 /// std::nullopt if no warm-up is a fraction.
 std::optional<int64_t> settle_warmups(torch::nn::Module& model, int64_t updates);
 
-/// The two parts of a norm. In evaluation, the norm returns affine.apply(core->forward(x)).
+/// The core of a norm, and the affine map after it. In evaluation, the norm returns affine.apply(core->forward(x)).
 struct SplitNorm {
   std::shared_ptr<Norm> core;
   Affine affine;

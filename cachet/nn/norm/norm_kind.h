@@ -21,8 +21,8 @@ enum class NormStatistics {
   batch,   // the tokens of all samples; evaluation uses a running statistic
 };
 
-/// The record of a kind of norm: all facts that the library looks up by the kind's name. A record is the static
-/// member kKind of the kind's options, and is declared with the norm.
+/// The record of a kind of norm: all facts that the library looks up by the kind's name. The record is the static
+/// member kKind of the kind's options, in the header that declares the norm.
 template <class Options>
 struct NormKind {
   std::string_view name;                       // name in recipes
@@ -32,7 +32,7 @@ struct NormKind {
   NormStatistics statistics = NormStatistics::token;
   Export exports = Export::refused;
   /// If layers with `channels` channels do not fit, returns the key whose value does not fit, and the reason (Misfit).
-  /// The pointer is null if all numbers of channels fit.
+  /// `misfit` is null if all numbers of channels fit.
   std::optional<Misfit> (*misfit)(const Options& options, int64_t channels) = nullptr;
 };
 
@@ -57,9 +57,9 @@ ChosenNorm chosen_norm(const NormKind<Options>& kind, const Options& options) {
           kind.statistics};
 }
 
-/// Ranges of the values of recipe keys that several kinds have in common.
+/// Ranges of values, for those keys of recipes that several kinds have in common.
 struct NormRanges {
-  // In float32, a smaller eps would be 0, and a token whose channels are all equal would be divided by 0.
+  // In float32, an eps far below 1e-30 would be 0, and a token whose channels are all equal would be divided by 0.
   static constexpr config::Range<double> kEps{1e-30, 1.0};
   static constexpr config::Range<double> kMomentum{0.0, 1.0};
   static constexpr config::Range<int64_t> kWarmup{0, 1'000'000'000};

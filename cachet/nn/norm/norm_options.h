@@ -49,7 +49,7 @@ void register_norm(const NormKind<Options>& kind) {
                  [kind](const config::View& table) -> NormOptions { return chosen_norm(kind, kind.read(table)); }});
 }
 
-/// Returns the options of a norm together with the record of its kind.
+/// Returns the options of a norm together with the record of its kind (NormKind).
 ChosenNorm chosen_norm(const NormOptions& options);
 
 /// Returns the reason why a norm cannot be used in a causal model, in which no token may depend on later tokens.

@@ -17,7 +17,7 @@ class RenewedMeans {
   /// Writes the means to `running`, in the order of add(). If no pass had tokens, the tensors `running` do not change.
   void write(const std::vector<torch::Tensor>& running) const;
 
-  /// Returns the number of passes that had tokens, () int64. Before the first pass, the result is undefined.
+  /// Returns the number of passes that had tokens, () int64. Before the first pass, returns an undefined tensor.
   const torch::Tensor& passes() const { return passes_; }
 
  private:

@@ -20,8 +20,8 @@ struct UnifiedNormOptions {
 };
 
 /// Moving average batch normalization (Yan et al., arXiv 2001.06838), as in the published code of unified
-/// normalization. The options correspond to ops::UnifiedNormSettings with an arithmetic window, r in the forward pass,
-/// no backward momentum, and no filter.
+/// normalization. The options correspond to ops::UnifiedNormSettings with an arithmetic forward_mean, official =
+/// rescale = true, backward_momentum = 0 and filter_outliers = false.
 struct MovingAverageBatchNormOptions {
   int64_t window = 16;     // number of steps over which forward and backward statistics are averaged
   double momentum = 0.98;  // α of the running statistic
@@ -40,8 +40,8 @@ ops::UnifiedNormSettings unified_norm_settings(const MovingAverageBatchNormOptio
 /// normalization, with other settings: see ops::unified_norm. In training, each forward pass updates the running
 /// statistics by one step. Inference is the affine map y = x·w/√(σ²_running + ε) + b. While the statistics are renewed,
 /// each pass is normalised with the statistic of its own batch, as in the warm-up. After a renewal, σ²_running is the
-/// mean of the statistics of all batches of the renewal. A renewal does not change the windows, the statistics of the
-/// gradients and the counters.
+/// mean of the statistics of all batches of the renewal. A renewal of the statistics does not change the windows, the
+/// gradients' statistics or the counters.
 class UnifiedNorm : public Cloneable<UnifiedNorm, Norm>, public ops::Recalibrated {
  public:
   /// `warmup_percent`: if above 0, call settle_warmup() before training.

@@ -21,8 +21,8 @@ struct KeysSeen {
   bool own_last = false;  // whether a query sees keys at its own position only if it sees no other key (Reformer)
 };
 
-/// The logsumexp of a query that sees no key. The number is finite, so that a softmax over several logsumexps is
-/// finite.
+/// The logsumexp of a query that sees no key. kNothingSeen is finite instead of −∞, so that a softmax over several
+/// logsumexps is finite.
 constexpr double kNothingSeen = -1e30;
 
 struct BlockAttended {
@@ -30,7 +30,7 @@ struct BlockAttended {
   at::Tensor logsumexp;  // (B, H, Lq), float32 or wider: log Σ exp(score) of visible keys; else kNothingSeen
 };
 
-/// Softmax attention between blocks of tokens, the common form of BigBird (arXiv 2007.14062, App. D) and Reformer
+/// Softmax attention between blocks of tokens, the common form of BigBird (arXiv 2007.14062, Appendix D) and Reformer
 /// (arXiv 2001.04451, Sec. 2). Time and memory are linear in the number of tokens:
 ///   y_i = Σ_j softmax_j(scale·q_i·k_j)·v_j   over the visible keys j in the blocks to which the block of i attends
 ///
@@ -38,7 +38,7 @@ struct BlockAttended {
 /// tokens [i·S, (i+1)·S), where S is block_size. The last block may be shorter. blocks (H or 1, ⌈Lq/S⌉, W) int64 lists
 /// the key blocks of each block of queries; −1 stands for no block. A repeated block counts twice. A query that sees no
 /// key gets zeros. Sums are in float32 or wider. Differentiable in q, k and v, also through the logsumexp. Only the
-/// unfused form of the operator is differentiable twice. Throws c10::Error if shapes, dtypes or values do not agree.
+/// unfused form (ATen operators) is differentiable twice. Throws c10::Error if shapes, dtypes or values do not agree.
 BlockAttended block_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& blocks,
                               int64_t block_size, double scale, const KeysSeen& seen = {});
 

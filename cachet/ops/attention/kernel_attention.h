@@ -22,8 +22,8 @@ enum class FeatureUnit : int64_t {
 constexpr bool is_gated(FeatureUnit unit) { return unit == FeatureUnit::glu || unit == FeatureUnit::softplus_glu; }
 
 /// A feature map φ for each head. Layer i applies units[i] to the product with weights[i]: (H, n_in, n_out), or
-/// (1, n_in, n_out) for all heads. n_out includes both halves of gated units. If there are no units, φ(x) = x, and x
-/// must already be the features.
+/// (1, n_in, n_out) for all heads. n_out includes both halves of gated units. If there are no layers, φ(x) = x: the
+/// caller passes the features themselves as x.
 struct FeatureMap {
   std::vector<at::Tensor> weights;
   std::vector<FeatureUnit> units;

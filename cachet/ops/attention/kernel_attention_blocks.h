@@ -54,7 +54,7 @@ struct KernelHead {
   const bool* padding;
 };
 
-/// A matrix that belongs to one thread. The memory of the matrix is used for all blocks.
+/// A matrix that belongs to one thread, which uses the memory of the matrix again for each block.
 class RowBuffer {
  public:
   RowBuffer(int64_t rows, int64_t columns)
@@ -84,13 +84,13 @@ void load_values(const KernelHead<T>& head, BlockRows rows, RowBuffer& with_ones
   with_ones.clear_from(rows.count);
 }
 
-// The features of the sums Σ [v, 1]φ(k)ᵀ are contiguous. Therefore, products with the sums have rows as wide as the
-// features, and the additional row with the denominators of attention costs little. If the denominators were an
+// Each row of the sums Σ [v, 1]φ(k)ᵀ is contiguous and has one number for each feature; the last row has the
+// denominators of attention. In products, this additional row costs little. If the denominators were an
 // additional column, this column would cost as much as sixteen columns.
 inline Matrix numerators(const Matrix& sums) { return sums.block_of_rows(0, sums.rows - 1); }
 inline const float* denominators(const Matrix& sums) { return sums.data + (sums.rows - 1) * sums.row_stride; }
 
-/// The sums Σ [v, 1]φ(k)ᵀ before each kInner rows of a block, or the gradients of these sums after each kInner rows.
+/// For each kInner rows of a block, the sums Σ [v, 1]φ(k)ᵀ of all earlier rows, or their gradients from all later rows.
 class InnerSums {
  public:
   explicit InnerSums(const KernelBlocks& blocks)

@@ -31,12 +31,12 @@ struct GrcUpdated {
 /// cache (1, Tm, Dm) for the whole batch, or (B, Tm, Dm) for the samples; tokens X̄ (B, Tm, Dm). A cache for the whole
 /// batch keeps the dtype of tokens in its update. If each sample has a cache, the updated caches have the wider of the
 /// dtypes of cache and tokens. The mean over the samples is computed before rounding. Differentiable in all tensors.
-/// Only the unfused form of the operator is differentiable twice. Under autocast, tokens and weights are converted to
+/// Only the unfused form (ATen operators) is differentiable twice. Under autocast, tokens and weights are converted to
 /// the autocast dtype.
 ///
 /// Each product is the sum of a part from the cache and a part from the tokens. If the batch has one cache, the part
-/// from the cache is computed only once. The parts from the tokens are computed for all three products by one product.
-/// Throws c10::Error if shapes do not agree.
+/// from the cache is computed only once. One matrix product with the tokens gives the token parts of all three
+/// products. Throws c10::Error if shapes do not agree.
 GrcUpdated grc_update(const at::Tensor& cache, const at::Tensor& tokens, const GateWeights& reset,
                       const GateWeights& update, const GateWeights& candidate,
                       const std::optional<CandidateNorm>& norm = {});

@@ -31,8 +31,8 @@ struct GrcUpdateCall {
 };
 
 /// Returns the device whose fused kernels can compute with the operands of the call. The kernels read tokens and
-/// weights of the same dtype, and a float32 cache. A cache for each sample is session state, whose updates must not be
-/// rounded to bfloat16.
+/// weights of the same dtype, and a float32 cache. If each sample has its own cache (in a session), the kernels read
+/// only float32 tokens, because updates of the cache must not be rounded to bfloat16.
 FusedOn grc_update_fused_on(const GrcUpdateCall& call);
 
 /// The products that the backward pass reads. tokens (B, Tm, 3·Dm): X̄ times all weights. cache (1 or B, Tm, 2·Dm): C

@@ -14,8 +14,8 @@ at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const std::opti
 
 /// Returns GELU(x·weightᵀ + bias), the first half of a transformer's feed-forward network. Adds the bias and applies
 /// GELU in one pass over the product. Saves only the product x·weightᵀ for the backward pass. bias (N). Differentiable
-/// in all tensors; only the unfused form is differentiable twice. Under autocast, x and weight are converted to the
-/// autocast dtype. Throws c10::Error if shapes do not agree.
+/// in all tensors; only the unfused form (ATen operators) is differentiable twice. Under autocast, x and weight are
+/// converted to the autocast dtype. Throws c10::Error if shapes do not agree.
 at::Tensor linear_gelu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
 
 }  // namespace cachet::ops

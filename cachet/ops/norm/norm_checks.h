@@ -11,7 +11,7 @@ namespace cachet::ops {
 void check_norm_operands(const char* op, const at::Tensor& input, const std::optional<at::Tensor>& weight,
                          const std::optional<at::Tensor>& bias, const std::optional<at::Tensor>& padding);
 
-/// Checks statistics (rows, C) in float32 or float64, and counters (count) in int64. `meaning`: the names of the rows.
+/// Checks statistics (rows, C) in float32 or float64, and counters (count) in int64. `meaning`: `rows` as a formula.
 void check_norm_state(const char* op, const at::Tensor& input, const at::Tensor& statistics, int64_t rows,
                       const char* meaning, const at::Tensor& counters, int64_t count);
 

@@ -20,7 +20,7 @@ inline void check_no_transform(const char* op) {
               "scale_shift, its form at inference");
 }
 
-/// The values (by name) in an autograd context that are not tensors.
+/// The values that an autograd context saves by name, in addition to its saved tensors.
 using SavedNumbers = decltype(torch::autograd::AutogradContext::saved_data);
 
 /// The values of the forward pass that the backward pass of a norm reads.
@@ -47,7 +47,7 @@ struct NormFunction : torch::autograd::Function<NormFunction<Norm>> {
     const typename Norm::Call call{operands...};
     SavedNumbers& numbers = ctx->saved_data;
     if (reducer) numbers["reducer"] = hold(reducer);
-    // Later passes also write to the state, so the state is stored as a reference and not as a saved variable.
+    // The state is stored as a reference, because autograd refuses saved variables that later passes have changed.
     numbers["statistics"] = call.statistics;
     numbers["bias"] = call.bias.has_value();
     numbers["operands"] = static_cast<int64_t>(sizeof...(operands));

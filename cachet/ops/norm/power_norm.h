@@ -41,10 +41,10 @@ struct PowerNormOutput {
 ///
 /// input (…, C); weight, bias (C) or none; padding (…) bool, true = padding, which both statistics ignore. Returns y in
 /// the dtype of input; arithmetic is in the dtype of the statistics. The forward pass writes ψ² and the counter; the
-/// backward pass writes Γ. No branch depends on a tensor's value. The result is not differentiable twice. In inference,
-/// the norm is the affine map scale_shift with the weight w/√(ψ² + ε) and the bias b. With a BatchReducer, the
-/// statistics include the whole batch, but the gradients of weight and bias include only this process's part of the
-/// batch. Throws c10::Error if shapes or dtypes do not agree.
+/// backward pass writes Γ. No branch of the code depends on a tensor's value. The result is not differentiable twice.
+/// In inference, the norm is the affine map scale_shift with the weight w/√(ψ² + ε) and the bias b. With a
+/// BatchReducer, the statistics include the whole batch, but the gradients of weight and bias include only this
+/// process's part of the batch. Throws c10::Error if shapes or dtypes do not agree.
 PowerNormOutput power_norm(const at::Tensor& input, const std::optional<at::Tensor>& weight,
                            const std::optional<at::Tensor>& bias, const std::optional<at::Tensor>& padding,
                            const PowerNormState& state, const PowerNormSettings& settings,

@@ -10,8 +10,8 @@ namespace cachet::ops {
 /// (Unified Normalization, arXiv 2208.01313, Sec. 3.1 and Algorithm 1).
 ///
 /// input (…, C) floating; scale (C) float32 or float64; shift (C) of the same dtype, or none. The arithmetic has the
-/// dtype of scale, and y has the dtype of input. Differentiable in all tensors; only the unfused form is differentiable
-/// twice. Throws c10::Error if shapes or dtypes do not agree.
+/// dtype of scale, and y has the dtype of input. Differentiable in all tensors; only the unfused form (ATen operators)
+/// is differentiable twice. Throws c10::Error if shapes or dtypes do not agree.
 at::Tensor scale_shift(const at::Tensor& input, const at::Tensor& scale, const std::optional<at::Tensor>& shift);
 
 }  // namespace cachet::ops

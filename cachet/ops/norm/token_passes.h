@@ -16,8 +16,8 @@ namespace cachet::ops::passes {
 /// Returns Σ x² over the valid tokens. Values at padding have no effect, even if they are NaN.
 at::Tensor sum_of_squares(const at::Tensor& x, const std::optional<at::Tensor>& padding, at::ScalarType wide);
 
-/// A mean over tokens (0 without tokens). `none`, () bool, is true if there are no tokens. `none` is undefined if there
-/// is always at least one token.
+/// A mean over tokens (0 without tokens). The tensor `none`, () bool, is true if there are no tokens. `none` is an
+/// undefined tensor if there is always at least one token.
 struct TokenMean {
   at::Tensor mean, none;
 };

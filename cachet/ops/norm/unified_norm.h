@@ -16,7 +16,7 @@ enum class WindowMean : int64_t { geometric, arithmetic, none };
 /// 18–19).
 enum class OutlierThreshold {
   pooled,  // M·V(√Ω_{t−1}), V over all channels and steps, unbiased: one channel above it filters the whole layer, as
-           // in the published code. It is not a bound of E − Π.
+           // in the published code. This threshold is not an upper bound of E(Ω_t) − Π(Ω_t).
   channel,  // M·V(√Ω_{t−1}) with V of the channel, the population variance: filters only this channel, as in the
             // printed Eq. 19
 };
@@ -40,8 +40,8 @@ struct UnifiedNormSettings {
 ///   statistics (2 + M + M_b, C), float32 or wider. Rows: running σ², ψ, a ring of M statistics, a ring of M_b
 ///              gradient statistics
 ///   counters   (4) int64: steps, filtered steps, steps on window statistics, whether the last step was filtered.
-///              If each channel has its own threshold, the last three count channels:
-///              one step that filters 5 channels adds 5
+///              With OutlierThreshold::channel, the last three counters count channels instead of steps: one step that
+///              filters 5 channels adds 5 to the second counter
 struct UnifiedNormState {
   at::Tensor statistics, counters;
 
@@ -63,18 +63,18 @@ struct UnifiedNormOutput {
 ///   σ²_t = mean of x² over the valid tokens,
 ///   σ̂² = exp(mean of log over the last M σ²),  z = x / √(σ̂² + ε),  y = w·z + b
 /// The backward pass, with g = w·∂L/∂y and ψ the smoothed mean of g·z:  ∂L/∂x = (g − ψ·z) / √(σ̂² + ε)
-/// (Eq. 16–17; outlier filter: Eq. 18–19). In a filtered step, the values of the step replace both averages, in
-/// all channels or in the filtered channels (OutlierThreshold). A channel's own threshold applies only if the window
-/// was full of earlier steps before this step.
+/// (Eq. 16–17; outlier filter: Eq. 18–19). In a filtered step, the step's own statistics replace both averages (forward
+/// and backward), in all channels or in the filtered channels (OutlierThreshold). OutlierThreshold::channel filters no
+/// step before M steps have filled the window.
 ///
 /// input (…, C); weight, bias (C) or none; padding (…) bool, true = padding, which the statistic ignores. In the
-/// paper's form, the gradient's statistic ignores padding; in the published code, the gradient's statistic includes
-/// padding. Returns y in the dtype of input; arithmetic is in the dtype of the statistics. The forward pass replaces
-/// the forward half of the state; the backward pass replaces the rest, in the ring slot of its forward pass, so that
-/// several forward passes may precede a backward pass. No branch depends on a tensor's value. The result is not
-/// differentiable twice. Inference is the affine map scale_shift with w/√(σ²_running + ε) and b, without statistics of
-/// the input. With a BatchReducer, the statistics include the whole batch, but the gradients of weight and bias include
-/// only this process's part of the batch. Throws c10::Error if shapes or dtypes do not agree.
+/// paper's form, the gradient's statistic ignores padding; in the published code, it includes padding. Returns y in the
+/// dtype of input; arithmetic is in the dtype of the statistics. The forward pass writes running σ², its ring and the
+/// counters. The backward pass writes ψ and, at the ring index of its forward pass, the gradient statistic; several
+/// forward passes may therefore precede a backward pass. No branch of the code depends on a tensor's value. The result
+/// is not differentiable twice. Inference is the affine map scale_shift with w/√(σ²_running + ε) and b, without
+/// statistics of the input. With a BatchReducer, the statistics include the whole batch, but the gradients of weight
+/// and bias include only this process's part of the batch. Throws c10::Error if shapes or dtypes do not agree.
 UnifiedNormOutput unified_norm(const at::Tensor& input, const std::optional<at::Tensor>& weight,
                                const std::optional<at::Tensor>& bias, const std::optional<at::Tensor>& padding,
                                const UnifiedNormState& state, const UnifiedNormSettings& settings,

@@ -13,7 +13,7 @@
 namespace cachet::ops {
 
 /// Whether unfused forms (ATen operators) replace all fused kernels, because of CACHET_COMPOSITE=1 in the
-/// environment or because a CompositeOnly exists.
+/// environment or because a CompositeOnly object exists.
 bool composite_only();
 
 /// The device whose fused kernel computes a call. none: the unfused form (ATen operators) computes it.
@@ -21,14 +21,14 @@ enum class FusedOn { none, cpu, cuda };
 
 /// Returns the device on which the fused kernel of cachet::<op> runs for a tensor. Kernels read float32 and bfloat16.
 /// Each operator that calls fused_on() has a CPU kernel. The operator also has a CUDA kernel if it registered a CUDA
-/// form (Operator::cuda). CPU forms call fused_on() without `op`; CUDA kernels then do not count. No kernel runs under
-/// composite_only(), or for an autograd form if in_function_transform().
+/// form (Operator::cuda). CPU forms call fused_on() without `op`; the result is then never `cuda`. If composite_only()
+/// or in_function_transform() is true, no kernel runs.
 FusedOn fused_on(const at::Tensor& x, std::string_view op = {});
 
 /// Records that the operator cachet::<op> has a CUDA form. Operator::cuda calls this function while the program starts.
 void remember_cuda_form(std::string_view op);
 
-/// Whether choices that were measured on CPUs apply to a tensor. Such choices are, for example, another library for a
+/// Whether choices that were made by measurements on CPUs apply to a tensor: for example, another library for a
 /// matrix product, or attention in blocks. Returns true on the CPU, in float32 or bfloat16, unless composite_only()
 /// returns true.
 bool tuned_for_cpu(const at::Tensor& x);
@@ -77,8 +77,8 @@ inline int64_t chunks_of(int64_t count, int64_t size) { return (count + size - 1
 
 inline c10::SymInt chunks_of(const c10::SymInt& count, const c10::SymInt& size) { return (count + size - 1) / size; }
 
-/// Splits [0, count) over ATen's threads. Each element has `work` numbers. The elements of a chunk have about 16,384
-/// numbers or more in total.
+/// Splits [0, count) over ATen's threads. Each element has `work` numbers. A chunk (the elements for one thread) has at
+/// least about 16,384 numbers.
 template <class Body>
 void parallel(int64_t count, int64_t work, const Body& body) {
   constexpr int64_t kMinWork = 16'384;

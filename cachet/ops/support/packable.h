@@ -14,7 +14,7 @@ class Packable {
  public:
   virtual ~Packable() = default;
 
-  /// Packs the weight. After that, only matrix products can read the weight, and these products have no gradient.
+  /// Packs the weight. After this call, only matrix products can read the weight, and these products have no gradient.
   /// Returns the former weight.
   virtual at::Tensor pack() = 0;
   /// Restores the weight that pack() returned.

@@ -70,14 +70,14 @@ class Operator {
   Operator& cpu(Form* form) {
     return add(c10::DispatchKey::CPU, form);
   }
-  /// Registers `form` as the operator's CUDA implementation, which calls kernels or throws. After that, fused_on()
+  /// Registers `form` as the operator's CUDA implementation, which calls kernels or throws. After this call, fused_on()
   /// returns `cuda` for this operator.
   template <class Form>
   Operator& cuda(Form* form) {
     remember_cuda_form(name_);
     return add(c10::DispatchKey::CUDA, form);
   }
-  /// Adds the form that computes the shapes and dtypes of the results.
+  /// Adds the Meta form, which computes only the shapes and dtypes of the results.
   template <class Form>
   Operator& meta(Form* form) {
     return add(c10::DispatchKey::Meta, form);
@@ -100,7 +100,7 @@ class Operator {
     add(c10::DispatchKey::AutocastCPU, &Form::template run<at::kCPU, c10::DispatchKey::AutocastCPU>);
     return add(c10::DispatchKey::AutocastCUDA, &Form::template run<at::kCUDA, c10::DispatchKey::AutocastCUDA>);
   }
-  /// Registers `form`, a function of the operator itself, as the operator's implementation under autocast.
+  /// Registers `form`, which has the signature of the operator, as the operator's implementation under autocast.
   template <class Form>
   Operator& autocast(Form* form) {
     add(c10::DispatchKey::AutocastCPU, form);

@@ -9,8 +9,8 @@
 namespace cachet::ops {
 
 // If a program may be traced for any batch and length (torch.export, torch.compile), sizes are SymInts. In a trace,
-// a size has no number; code that reads the number makes the size a constant of the program. If a trace assumes that a
-// check holds, the program executes the check when it runs.
+// a size has no number; code that reads the number makes the size a constant of the program. If a trace assumes that
+// the condition of a check is true, the traced program checks the condition when it runs.
 
 inline bool same_size(const c10::SymInt& a, const c10::SymInt& b) {
   return a.sym_eq(b).expect_true(__FILE__, __LINE__);
@@ -28,8 +28,8 @@ inline bool at_least(const c10::SymInt& size, int64_t least) {
 inline bool divides(const c10::SymInt& divisor, const c10::SymInt& size) {
   return at_least(divisor, 1) && same_size(size % divisor, 0);
 }
-/// Whether a size equals `number`. The result can be the condition of a branch. If a symbolic size could be any number,
-/// returns false.
+/// Whether a size equals `number`. The result can be used as the condition of an `if`. If a symbolic size could be any
+/// number, returns false.
 inline bool is_size(const c10::SymInt& size, int64_t number) {
   return size.sym_eq(number).guard_or_false(__FILE__, __LINE__);
 }
@@ -37,8 +37,8 @@ inline bool is_vector(const at::Tensor& x, const c10::SymInt& length) {
   return x.dim() == 1 && same_size(x.sym_size(0), length);
 }
 
-/// Throws c10::Error unless x is a vector of this length. The message begins with `op`. `dim` is the letter that stands
-/// for the length in the operator's documentation. `name`: parts of the tensor's name, which are concatenated.
+/// Throws c10::Error unless x is a vector of this length. The message begins with `op`. `dim` is the name of the length
+/// in the message and in the documentation, such as "C". `name`: parts of the tensor's name, which are concatenated.
 template <class... Name>
 void check_vector(const char* op, const at::Tensor& x, const char* dim, const c10::SymInt& length,
                   const Name&... name) {

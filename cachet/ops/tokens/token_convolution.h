@@ -20,7 +20,7 @@ enum class AfterConvolution { nothing, gelu };
 ///
 /// tokens (B, L, D); weight (D, D / groups, 3, 3), which determines the number of groups; bias (D) or
 /// none; addend (B, L, D) or none, for example the tensor to which the encoding is added.
-/// Returns (B, L, D) in the dtype of tokens. Differentiable in all tensors; only the unfused form is
+/// Returns (B, L, D) in the dtype of tokens. Differentiable in all tensors; only the unfused form (ATen operators) is
 /// differentiable twice. Under autocast, tokens, weight and addend are converted to the autocast dtype.
 /// Throws c10::Error if shapes or dtypes do not agree.
 at::Tensor token_convolution(const at::Tensor& tokens, const at::Tensor& weight, const std::optional<at::Tensor>& bias,

@@ -48,21 +48,21 @@ struct BlockPattern {
 };
 
 /// Attention of BigBird (Zaheer et al., arXiv 2007.14062, Sec. 2 and Appendix D): softmax over the key blocks that
-/// big_bird_blocks() returns. Queries of the first and the last block see all keys. If the context has few blocks, all
-/// queries see all keys. Time and memory are linear in the length.
+/// big_bird_blocks() returns. Queries of the first and the last block see all keys. If the pattern includes all blocks
+/// of a (short) context, all queries see all keys. Time and memory are linear in the length.
 ///
-/// q (B, H, Lq, d), k and v of Lk tokens; random as in big_bird_blocks(). options.pattern_length selects the lengths
-/// whose numbers of blocks are Nq and Nk. If the model can read longer sequences, missing blocks count as padding: the
-/// result equals the result for a sequence padded to the full length. If the block size does not divide the length, the
-/// last block is shorter. Leading class tokens are global, like the first block. Padded keys are masked. Throws
-/// c10::Error if args is causal or has a bias.
+/// q (B, H, Lq, d); k and v have Lk tokens; `random` is as in big_bird_blocks(). Nq and Nk are the numbers of blocks of
+/// the lengths that options.pattern_length selects. If the model can read longer sequences, missing blocks count as
+/// padding: the result equals the result for a sequence padded to the full length. If the block size does not divide
+/// the length, the last block is shorter. Leading class tokens are global, like the first block. Padded keys are
+/// masked. Throws c10::Error if args is causal or has a bias.
 torch::Tensor block_sparse_attention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                                      const torch::Tensor& random, const BigBirdOptions& options,
                                      const AttentionArgs& args);
 
 /// block_sparse_attention() as an attention function with its own random blocks. The layer draws the buffer `draws` (H,
-/// 256, R) from the generator when it is made, and saves it with the model. The buffer `draws` determines the pattern
-/// for every full length, in training and in evaluation.
+/// 256, R) from the generator when it is made, and saves it with the model. For every length of the pattern
+/// (PatternLength), `draws` determines the random blocks, in training and in evaluation.
 class BlockSparseAttention : public Cloneable<BlockSparseAttention, AttentionFunction> {
  public:
   BlockSparseAttention(const BigBirdOptions& options, int64_t num_heads);

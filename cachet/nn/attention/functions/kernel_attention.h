@@ -61,7 +61,7 @@ class KernelAttention : public Cloneable<KernelAttention, AttentionFunction>, pu
   torch::Tensor features(const torch::Tensor& x) const;
 
   /// Returns the weight of each key for each query, (B, H, Lq, Lk), from features: φ(q)·φ(k) ÷ (Σ_k + ε). forward()
-  /// never computes this matrix. hidden: bool, true for keys that a query does not see, broadcasts to it; or undefined.
+  /// never computes this matrix. `hidden` (bool, broadcastable, or undefined): true for keys that a query does not see.
   torch::Tensor weights_of_features(const torch::Tensor& of_q, const torch::Tensor& of_k,
                                     const torch::Tensor& hidden = {}) const;
 
@@ -84,7 +84,7 @@ class KernelAttention : public Cloneable<KernelAttention, AttentionFunction>, pu
     ops::FeatureUnit unit;
   };
   // Returns options_.penalty · Σ_h ‖W_h W_hᵀ − I‖²_F over the orthogonal weights. If there are no orthogonal weights,
-  // the result is undefined.
+  // returns an undefined tensor.
   torch::Tensor wide_penalty() const override;
   torch::Tensor joined_weight(const Layer& layer) const;
   ops::FeatureMap map(size_t from, size_t to) const;

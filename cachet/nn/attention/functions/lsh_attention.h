@@ -6,7 +6,7 @@
 
 namespace cachet::nn {
 
-/// The score of a query and a key. Queries and keys are one projection of the tokens.
+/// The score of a query and a key. Queries and keys share one projection of the tokens.
 enum class LshScore {
   unit,    // q·k/√(‖k‖² + d·1e-6), as in trax and Hugging Face
   scaled,  // q·k/(‖k‖√d), as in lucidrains' code
@@ -53,7 +53,7 @@ torch::Tensor lsh_attention(const torch::Tensor& q, const torch::Tensor& k, cons
                             const torch::Tensor& query_order, const torch::Tensor& key_order, const LshOptions& options,
                             const AttentionArgs& args);
 
-/// lsh_order() and lsh_attention() as an attention function. Queries and keys must be one projection of the
+/// lsh_order() and lsh_attention() as an attention function. Queries and keys must share one projection of the
 /// tokens (shares_query_and_key). In training, each forward pass draws new random rotations from the generator.
 /// Evaluation hashes with the buffer `rotations` (H, rounds, d, buckets/2), which is drawn when the layer is made.
 /// Throws c10::Error if args is causal or has a bias.

@@ -8,8 +8,8 @@
 
 namespace cachet::nn {
 
-/// The length that determines the pattern of an attention function: the number of blocks or chunks, and the positions
-/// of the queries in a context whose length differs.
+/// The length from which an attention function computes its pattern: the number of blocks or chunks and, if query and
+/// context differ in length, the positions of the queries in the context.
 enum class PatternLength {
   model,  // the longest sequence that the model can read
           // With `model`, the result for a sequence does not depend on the rest of the batch: it equals the result for
