@@ -229,9 +229,8 @@ int run_bench(const BenchArguments& arguments) {
 
 Action declare_bench(CLI::App& app) {
   auto arguments = std::make_shared<BenchArguments>();
-  app.add_option(
-         "MODEL", arguments->models,
-         std::string("Models. Each is one of: a pattern such as 'deit*', ") + kDescribedModels)
+  app.add_option("MODEL", arguments->models,
+                 std::string("Models. Each is one of: a pattern such as 'deit*', ") + kDescribedModels)
       ->required()
       ->type_name("");
   add_settings_option(app, arguments->settings);

@@ -38,8 +38,8 @@ class StepMemoryCurve {
  public:
   /// Trains on a few synthetic samples of the largest size that the recipe allows, and measures the memory of the
   /// steps. The training steps use the precision and the number of threads of the recipe. The training steps cannot
-  /// take more than `free` bytes. If a step with one sample takes more than `free` bytes, returns an empty value. Throws
-  /// the errors of training.
+  /// take more than `free` bytes. If a step with one sample takes more than `free` bytes, returns an empty value.
+  /// Throws the errors of training.
   static std::optional<StepMemoryCurve> measure(const RecipePlan& plan, int64_t free, MemoryTrial trial);
 
   MemoryEstimate at(int64_t samples) const;

@@ -15,7 +15,8 @@ constexpr int64_t kMaxBudget = int64_t{1} << 31;
 int64_t checked_samples(const std::vector<Lengths>& sides) {
   const auto is_missing = [](const Lengths& side) { return side == nullptr; };
   if (sides.empty() || sides.size() > 2 || std::ranges::any_of(sides, is_missing))
-    throw std::invalid_argument("a token budget needs one list of lengths, or two: of the source and of the target of each sample");
+    throw std::invalid_argument(
+        "a token budget needs one list of lengths, or two: of the source and of the target of each sample");
   if (sides.front()->size() != sides.back()->size())
     throw std::invalid_argument("both sides must have the same number of lengths, but one side has " +
                                 std::to_string(sides.front()->size()) + " and the other has " +
