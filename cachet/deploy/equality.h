@@ -14,19 +14,19 @@ struct Tolerance {
   double changed = 1;             // maximum fraction of samples with a changed best class; one is always allowed
 };
 
-/// The minimum ratio of a class's probability to the probability of the sample's best class. Classes with a smaller
-/// ratio are not compared: they are not used, and few digits of their probabilities are right in bf16.
+/// The minimum ratio of a class's probability to the probability of the sample's best class. Smaller ratios count as
+/// this minimum, because no decision uses such classes, and in bf16 few digits of their probabilities are right.
 inline constexpr double kMinLikely = 1e-3;
 [[deprecated("kMinLikely")]] inline constexpr double kLeastLikely = kMinLikely;
 
-/// Words for messages: the decision that a row of scores gives, and the plural that names the rows.
+/// Words for messages: what a row of scores decides, such as "the best class", and the plural noun for the rows.
 struct DecisionWords {
   const char* decision = "the best class";
   const char* many = "samples";
 };
 
 /// A comparison of two models' answers to the same samples. The comparison does not change if a constant is added to
-/// all scores of a sample. A score far below the other scores does not hide differences of the other scores.
+/// all scores of a sample. A very low score of one class does not hide differences in the scores of other classes.
 struct Equality {
   int64_t samples = 0;
   double difference = 0;    // the largest difference of a class's log-probabilities, in nats

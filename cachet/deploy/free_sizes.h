@@ -18,7 +18,7 @@ class SizeSamples {
 
   const std::vector<std::vector<int64_t>>& all() const { return samples_; }
   size_t sizes() const { return samples_.front().size(); }
-  /// Names the sizes in which sample `index` differs from the first: "batch", or "batch or length" for the last.
+  /// Returns the names of the sizes that differ between sample `index` and the first sample: "batch or length".
   std::string words_for(size_t index, const std::vector<FreeSize>& sizes) const;
 
  private:

@@ -31,9 +31,9 @@ struct OpenVinoOptions {
 };
 
 /// Writes a portable model for OpenVINO as the files model.xml and model.bin in `folder`. If `calibrate` is given,
-/// linear layers and convolutions compute in 8 bits (openvino/quantization.h). Otherwise, the weights do not change.
-/// The metadata are in the model's runtime information under "cachet". The precision is in the runtime information
-/// under "runtime_options", as INFERENCE_PRECISION_HINT. Throws c10::Error if OpenVINO cannot be used
+/// linear layers and convolutions compute in 8 bits (openvino/quantization.h). Without `calibrate`, the weights do not
+/// change. The metadata are in the model's runtime information under "cachet". The precision is in the runtime
+/// information under "runtime_options", as INFERENCE_PRECISION_HINT. Throws c10::Error if OpenVINO cannot be used
 /// (runtime/open_session.h), and CannotConvert if OpenVINO does not accept the model.
 WrittenModel write_for_openvino(const PortableModel& portable, const std::filesystem::path& folder,
                                 const ModelMetadata& metadata, const OpenVinoOptions& options);

@@ -10,7 +10,7 @@
 
 namespace cachet::deploy {
 
-/// A model of OpenVINO, made of a portable model. An error of OpenVINO is thrown as CannotConvert.
+/// An OpenVINO model, converted from a portable model. An error of OpenVINO is thrown as CannotConvert.
 class OpenVinoModel {
  public:
   virtual ~OpenVinoModel() = default;

@@ -49,8 +49,8 @@ struct RewriteReport {
 RewriteReport rewrite(models::Model& model, const RewriteOptions& options = {});
 
 /// Returns lines for users about the parts of the model: the removed parts, by kind and outcome, and the remaining
-/// parts, with the reasons why they remain. If work was counted, the largest savings come first, and each line ends
-/// with the text that `saved_text` returns for the total savings of the line's parts.
+/// parts, with the reasons why they remain. If the model's work was counted, lines with larger savings come first, and
+/// each line ends with the total savings of its parts, formatted by `saved_text`.
 std::vector<std::string> report_lines(const RewriteReport& report,
                                       const std::function<std::string(const analysis::Work&)>& saved_text = {});
 

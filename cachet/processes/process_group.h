@@ -84,7 +84,7 @@ class ProcessGroup : public ops::BatchReducer {
  private:
   template <class Call>
   void together(const char* what, const Call& call);
-  /// Waits for a call in which every process takes part.
+  /// Waits for the end of `call`, a collective call of all processes.
   void wait_for_all(c10d::Work& call, bool names_stragglers);
   /// Sends rank 0's tensor to all processes. All processes except rank 0 call this function with zeros.
   void broadcast_tensor(const at::Tensor& said);
@@ -97,10 +97,10 @@ class ProcessGroup : public ops::BatchReducer {
   void require_all_alive() const;
   /// Writes a new sign to the store, which shows other processes that this process waits in the current call.
   void sign_that_it_waits() noexcept;
-  /// Returns the last sign of each process, in the order of the ranks. The entry is empty for this process and for a
-  /// process without a sign. Throws if the store no longer exists.
+  /// Returns the last sign of each process, in the order of the ranks. The text is empty for this process, and for a
+  /// process that has not written a sign yet. Throws if the store no longer exists.
   std::vector<std::string> signs() const;
-  /// Stores the current signs for comparison with later signs.
+  /// Stores the signs that the other processes have written so far, for comparison with later signs.
   void look_at_signs() noexcept;
   /// Returns the ranks of the processes that wrote no sign in this call, or no new sign since the last check.
   std::vector<int64_t> missing(const std::vector<std::string>& signs) const;

@@ -48,8 +48,8 @@ enum class PixelFilter { bilinear, bicubic, lanczos };
 /// The preparation of an image file as the model's input. Each channel becomes (x / 255 − mean) / deviation.
 struct ImagePreparation {
   int64_t channels = 3, height = 0, width = 0;  // size of the model's input
-  /// The size to which the whole image is resized first. If all training images have one size, it is this size. If
-  /// first_height and first_width are 0, this first resizing is left out.
+  /// The size to which the whole image is resized first: the common size of all training images, if they have one size.
+  /// If first_height and first_width are 0, this first resizing is left out.
   int64_t first_height = 0, first_width = 0;
   /// If `middle` is true, the image is then resized in proportion to the smallest size that covers the model's input
   /// size / crop_fraction, and is cropped to its middle. If `middle` is false, the whole image is resized after the

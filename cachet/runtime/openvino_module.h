@@ -7,10 +7,10 @@
 
 #include "cachet/runtime/session.h"
 
-/// What uses OpenVINO is in shared libraries of its own, the modules. They are loaded at the first use, so that a
-/// program that needs no OpenVINO starts without it, and runs where it is not installed. A module exports one function,
-/// which has the module's name and returns a struct of functions. The first member of the struct is the version of
-/// Cachet.
+/// All code that uses OpenVINO is in separate shared libraries, the modules. They are loaded at the first use, so that
+/// a program that needs no OpenVINO starts without it, and runs where it is not installed. A module exports one
+/// function, which has the module's name and returns a struct of functions. The first member of the struct is the
+/// version of Cachet.
 namespace cachet::runtime {
 
 /// Error for a module that cannot be used. what() is a part of a sentence, and names the remedy: "this Cachet was built

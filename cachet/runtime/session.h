@@ -27,8 +27,8 @@ struct Scores {
   }
 };
 
-/// The number type of a model's products. The weights of an int8 model include their scales. Other operations of an
-/// int8 model are in float32.
+/// The number type in which a model computes matrix products and convolutions. The weights of an int8 model include
+/// their scales. Other operations of an int8 model are in float32.
 enum class Precision { float32, bfloat16, int8 };
 
 struct SessionOptions {
@@ -40,7 +40,7 @@ struct SessionOptions {
 class Session {
  public:
   virtual ~Session() = default;
-  /// Runs the model. Throws std::runtime_error (a line for the user) if the inputs do not fit the model.
+  /// Runs the model. If the inputs do not fit the model, throws std::runtime_error with a one-line message for users.
   virtual Scores run(std::span<const Input> inputs) = 0;
 };
 

@@ -67,8 +67,8 @@ struct TrainOptions {
   data::Shard shard;
 
   bool has_parts() const { return state != StateRule::shared; }
-  /// Returns the number of samples that are divided among the processes: a micro-batch, or a whole step if parts have
-  /// their own states.
+  /// Returns the number of samples that are divided among the processes: the samples of a micro-batch or, if parts have
+  /// their own states, of a whole step.
   int64_t shared_batch() const { return batch_size * shard.parts; }
 };
 

@@ -47,14 +47,14 @@ class TrainingBatches {
  public:
   virtual ~TrainingBatches() = default;
 
-  /// The divisor of a loss may differ from the weight: a sum over the whole step (all micro-batches in all processes),
-  /// counted before the forward passes. Batches with such a loss override fetch_step() and count_step(), which the
-  /// trainer calls before the first fetch() of each step.
+  /// The divisor of a loss may be another number than ForwardResult::weight: a sum over the whole step (all
+  /// micro-batches in all processes), counted before the forward passes. For such a loss, override fetch_step() and
+  /// count_step(), which the trainer calls before the first fetch() of each step.
   ///
   /// Waits for all micro-batches of the step, which fetch() then returns one by one. Returns false if the step has
   /// fewer than `micro_batches` micro-batches. The trainer counts the time in fetch_step() as waiting for data.
   virtual bool fetch_step(int64_t /*micro_batches*/) { return true; }
-  /// Counts the divisor over the micro-batches of the step. Sums the counts over all processes with `sum`.
+  /// Counts the divisor of the loss over the micro-batches of the step, and sums it over all processes with `sum`.
   virtual void count_step(const SumOverProcesses& /*sum*/) {}
 
   /// Waits for the next micro-batch. Returns false after the last micro-batch. The trainer counts the time in fetch()
@@ -66,8 +66,8 @@ class TrainingBatches {
   /// without gradients, and uses only the weight and the names of the metrics from the result.
   virtual bool has_samples() const { return true; }
 
-  /// Prepares the fetched micro-batch for forward(): draws random numbers, mixes, counts and uploads. The trainer calls
-  /// prepare() after fetch() and before forward().
+  /// Prepares the fetched micro-batch for forward(): draws random numbers, mixes samples (such as mixup), counts
+  /// targets and copies tensors to the device. The trainer calls prepare() after fetch() and before forward().
   virtual void prepare() {}
 
   /// Runs the model on the prepared micro-batch. The trainer sets autocast and training mode. A GPU can capture the
@@ -79,8 +79,8 @@ class TrainingBatches {
   /// own states, `part` is the index of a part of this process, counted from 0; otherwise there is only part 0.
   virtual io::TensorMap state(int64_t /*part*/) const { return {}; }
   /// Enlarges the state between batches, with synthetic values, to its size after `micro_batches` micro-batches of an
-  /// epoch. The function is called before the first fetch(). Thus, a step in the middle of an epoch can be measured
-  /// without the steps before it.
+  /// epoch, so that a step in the middle of an epoch can be measured without the steps before it. The function is
+  /// called before the first fetch().
   virtual void fill_state(int64_t /*micro_batches*/) {}
   virtual void restore(int64_t /*part*/, const io::TensorMap& /*state*/) {}
 };
@@ -120,7 +120,7 @@ using EvaluationProgress = std::function<void(int64_t done, int64_t total)>;
 /// kind of data.
 ///
 /// All random numbers in forward() and evaluate() come from (seed, epoch, batch) or from torch's generators, which the
-/// trainer saves. Because of this, a resumed run equals the uninterrupted run, bit by bit.
+/// trainer saves, so that a resumed run equals the uninterrupted run, bit by bit.
 class TrainingTask {
  public:
   virtual ~TrainingTask() = default;
@@ -134,7 +134,7 @@ class TrainingTask {
   /// pattern matches single components of a dotted name. Parameters of at most one dimension never have weight decay.
   virtual std::vector<std::string> without_decay() const { return {}; }
 
-  /// Returns the modules of the model's heads. The optimizer's backbone_rate applies to all other modules.
+  /// Returns the modules of the model's heads. The optimizer's backbone_rate applies to all modules outside the heads.
   virtual std::vector<std::string> head_modules() const { return {}; }
 
   virtual int64_t batches_per_epoch() const = 0;  // number of micro-batches
@@ -144,9 +144,9 @@ class TrainingTask {
   virtual std::unique_ptr<TrainingBatches> training_batches(int64_t epoch, int64_t first_batch) = 0;
 
   /// Sets whether the next passes belong to a training step whose statistics the task may log. During the forward and
-  /// backward pass of a micro-batch, `recorded` is true. If parts have their own states (train.state), it is true only
-  /// for the micro-batch of part 0. Between steps, `recorded` is false, because the averaged weights may renew their
-  /// states then.
+  /// backward pass of a micro-batch, `recorded` is true. If parts have their own states (train.state), `recorded` is
+  /// true only for the micro-batch of part 0. Between steps, `recorded` is false, because the averaged weights may
+  /// renew their states then.
   virtual void record_passes(bool /*recorded*/) {}
 
   /// Returns the number of samples that evaluate() evaluates.
@@ -163,15 +163,15 @@ class TrainingTask {
   virtual std::string evaluation_details() const { return {}; }
   virtual void restore_evaluation(const std::string& /*details*/) {}
 
-  /// Returns the digest of each open split of the data, by name ("training", "evaluation"). A run whose data differ
-  /// from its original data cannot be resumed. The function reads no image files.
+  /// Returns the digest of each split of the data that the task opened, by name ("training", "evaluation"). If data
+  /// differ from a run's original data, the run cannot be resumed. Reads no image files.
   virtual std::map<std::string, data::DataDigest> data_digests() const { return {}; }
   /// Returns the digests in the form of version 0.1.0, which identify the data of a run of version 0.1.0.
   virtual std::map<std::string, std::string> data_fingerprints() const { return {}; }
 
-  /// Returns lines for the log of a run, about the training data and the rules applied to them. The lines that a new
-  /// task returns have already been shown to the user. Lines that are added to the notes during training are printed
-  /// after evaluations and at the end of the run.
+  /// Returns lines for the log of a run, about the training data and the rules applied to them. Lines that exist when
+  /// the task is created have been printed by then. Lines that are added during training are printed after evaluations
+  /// and at the end of the run.
   virtual std::vector<std::string> data_notes() const { return {}; }
 
   /// Sets the values of the model that depend on the length of the run. The trainer calls settle() when the run begins

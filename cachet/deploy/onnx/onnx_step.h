@@ -60,8 +60,8 @@ class OnnxStep {
   /// Reads input `i` as a dimension of input `of`, and returns this dimension, counted from the front. In the input, −1
   /// means the last dimension.
   int64_t dimension(size_t i, size_t of) const;
-  /// Returns the size of dimension `dimension` of input `i` for the synthetic inputs of the trace. The returned size is
-  /// valid only if it does not depend on a size that is free in the export.
+  /// Returns the size of dimension `dimension` of input `i` for the synthetic inputs of the trace. If this size depends
+  /// on a free size of the export (such as the batch size), it differs for other inputs.
   int64_t traced_size(size_t i, int64_t dimension) const;
   at::ScalarType result_dtype() const;
   int64_t result_rank() const;
@@ -77,8 +77,8 @@ class OnnxStep {
   /// Returns the number of elements of the list that the operator returns. The graph unpacks this list immediately.
   size_t parts() const { return list_result().size(); }
   void give_parts(const std::vector<std::string>& results);
-  /// Sets the result of an operator that changes its first input. Later steps that read this input read the result
-  /// instead.
+  /// Sets the result of an operator that works in place. In all later steps, this result replaces the first input of
+  /// the operator.
   void give_in_place(const std::string& result);
   const torch::jit::Node& node() const { return node_; }
 

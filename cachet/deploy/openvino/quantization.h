@@ -17,8 +17,8 @@ class Quantization {
  public:
   explicit Quantization(std::shared_ptr<ov::Model> model);
 
-  /// Returns a session that answers like the model, in float32, and records the layers' inputs. Only one session may
-  /// exist; it must end before quantized(). If OpenVINO cannot run the model, this or the session throws CannotConvert.
+  /// Returns a session that runs the model in float32 and records the layers' inputs. Only one session may exist; it
+  /// must end before quantized(). If OpenVINO cannot run the model, calibration() or the session throws CannotConvert.
   std::unique_ptr<runtime::Session> calibration();
 
   /// Rounds the model's products in place, and returns the model. Throws c10::Error if no calibration was run before.
@@ -28,7 +28,7 @@ class Quantization {
 
  private:
   class Calibration;
-  /// The sums of the minimum and of the maximum over batches.
+  /// Sums over batches: `least` adds up the minimum of each batch, and `largest` the maximum of each batch.
   struct Range {
     double least = 0, largest = 0;
     int64_t batches = 0;

@@ -20,7 +20,7 @@ struct PlotSize {
 };
 
 /// Returns the CSS classes of the series at `index`. The first six series have colours that colour-blind people can
-/// distinguish. Later series have the same colours with dashed lines, then with dotted lines.
+/// distinguish. Series after the sixth have the same six colours, with dashed lines and then with dotted lines.
 std::string series_class(size_t index);
 
 /// Draws the SVG of a chart's curves and axes. `y` has the values at the ends of the vertical axis. The function sets

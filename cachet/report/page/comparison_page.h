@@ -14,7 +14,7 @@ struct Metric {
   Better better = Better::neither;
 };
 
-/// A curve, the chart for it and for the curves of other runs, and the section of this chart.
+/// A curve, the chart that shows it together with the curves of other runs, and the section of this chart.
 struct Curve {
   std::string chart, x_label, y_label;
   Series series;

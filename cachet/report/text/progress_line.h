@@ -7,7 +7,7 @@
 
 namespace cachet::report {
 
-/// The limits of the form of a progress line.
+/// How a progress line may be drawn on an output: its width, its characters and its colours.
 struct LineStyle {
   int columns = 80;      // maximum width
   bool unicode = false;  // whether to draw with block characters, or else in ASCII

@@ -12,7 +12,7 @@ class RemainingTime {
   /// first call (in a resumed run), or before `done` decreased, do not count for the speed.
   void update(double done, double total, double now);
 
-  /// Returns the estimated number of seconds left. Before two updates with progress, returns an empty value.
+  /// Returns the estimated number of seconds left, or std::nullopt before the second update with progress.
   std::optional<double> seconds(double now) const;
 
  private:

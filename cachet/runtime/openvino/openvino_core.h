@@ -8,7 +8,7 @@
 
 namespace cachet::runtime {
 
-/// Returns OpenVINO's core. Each process has one core, so that OpenVINO reads the list of its plug-ins only once.
+/// Returns this process's only ov::Core. Because it is the only one, OpenVINO reads the list of its plug-ins only once.
 ov::Core& openvino_core();
 
 ov::element::Type element_type(Element element);

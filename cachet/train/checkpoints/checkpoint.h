@@ -47,8 +47,8 @@ Checkpoint read_checkpoint(const std::filesystem::path& folder);
 /// read_checkpoint()'s errors.
 TrainState read_checkpoint_state(const std::filesystem::path& folder);
 
-/// Reads only the weights of a checkpoint: the averaged weights if `averaged` is true and they exist. Verifies the file
-/// of the weights. Throws DamagedCheckpoint, and io::Error if weights are NaN or infinite.
+/// Reads only the weights of a checkpoint: the averaged weights if `averaged` is true and they exist. Verifies their
+/// file. If the checkpoint is damaged, throws DamagedCheckpoint. If weights are NaN or infinite, throws io::Error.
 io::TensorMap read_weights(const std::filesystem::path& folder, bool averaged = true);
 
 /// Returns the manifest's SHA-256 of the file that read_weights() reads. Throws DamagedCheckpoint.
@@ -58,9 +58,9 @@ std::string weights_digest(const std::filesystem::path& folder, bool averaged = 
 /// DamagedCheckpoint.
 bool holds_weights_alone(const std::filesystem::path& folder);
 
-/// Removes all files in a checkpoint's manifest and the checkpoint's evaluation mark. Also removes the folder if no
-/// other files are left. Renames the checkpoint's folder before the first file is removed, so that a partly removed
-/// checkpoint is never mistaken for a complete one.
+/// Removes all files that a checkpoint's manifest lists, the manifest, and the file of the evaluation mark. Also
+/// removes the folder if no other files are left in it. Renames the checkpoint's folder before the first file is
+/// removed, so that a partly removed checkpoint is never mistaken for a complete one.
 void remove_checkpoint(const std::filesystem::path& folder, io::FileSystem& file_system = io::FileSystem::real());
 
 /// Removes the remains of a checkpoint that a killed process was writing or removing.

@@ -92,7 +92,7 @@ enum class CheckpointChoice {
   regular,
 };
 
-/// Holds at most `most` checkpoints: the newest of newest_checkpoints() that match `choice`.
+/// Protects at most `most` checkpoints from removal: the newest of newest_checkpoints() that match `choice`.
 std::vector<HeldCheckpoint> hold_newest_checkpoints(const std::filesystem::path& folder, size_t most,
                                                     CheckpointChoice choice = CheckpointChoice::all);
 

@@ -32,9 +32,9 @@ void apply(const EvaluationMark& mark, TrainState& state);
 void write_evaluation_mark(const std::filesystem::path& checkpoint, const EvaluationMark& mark,
                            io::FileSystem& file_system = io::FileSystem::real());
 
-/// Reads the evaluation mark of a checkpoint. Returns std::nullopt if the checkpoint has no evaluation mark. A
-/// checkpoint without a mark has only the state with which it was saved. Throws io::Error for a mark that is damaged or
-/// belongs to another checkpoint, io::NewerSchema, and DamagedCheckpoint if the folder has no manifest.
+/// Reads the evaluation mark of a checkpoint. If there is none, returns std::nullopt: the checkpoint has only the state
+/// with which it was saved. Throws io::Error if the evaluation mark is damaged or belongs to another checkpoint,
+/// io::NewerSchema if a newer version of Cachet wrote it, and DamagedCheckpoint if the folder has no manifest.
 std::optional<EvaluationMark> read_evaluation_mark(const std::filesystem::path& checkpoint);
 
 }  // namespace cachet::train

@@ -19,7 +19,7 @@
 /// (nn::use_batch_reducer).
 namespace cachet::train {
 
-/// The next act of rank 0, in which all processes take part.
+/// The next operation of rank 0 in which all processes take part. Rank 0 sends it to the other processes.
 enum class Command : int64_t { step, give_state, renew_average, leave };
 
 /// The settings that all processes of a run must have in common.
@@ -52,7 +52,7 @@ class Leader {
   /// Waits for all processes, which then begin or continue from the checkpoint. If a process has another recipe, other
   /// data or another version, all processes throw std::runtime_error, which names that process.
   void begin(const RunIdentity& own, const std::optional<std::filesystem::path>& checkpoint);
-  /// Performs an act in which the other processes take part, and returns the result of `function`.
+  /// Sends `act` to the other processes, which run it too. Then calls `function` and returns its result.
   template <class Function>
   auto lead(Command act, const Function& function) {
     they_wait_ = false;
@@ -61,8 +61,8 @@ class Leader {
     they_wait_ = true;
     return result;
   }
-  /// Ends the run for the other processes. If the processes are in the middle of an act in which all take part, the
-  /// other processes notice that this process has left.
+  /// Ends the run for the other processes. While a command runs, leave() does nothing, because the other processes then
+  /// notice by themselves that this process has left.
   void leave() noexcept;
 
  private:
@@ -72,8 +72,8 @@ class Leader {
   bool they_wait_ = false;  // whether the other processes wait for the next act
 };
 
-/// Trains the task in a process of another rank until rank 0 ends. If a signal asks this process to stop, rank 0 stops
-/// after the current step. Returns whether a signal asked this process to stop. If rank 0 throws NotFinite,
+/// Trains the task in a process of a rank above 0, until rank 0 ends. If a signal asks this process to stop, rank 0
+/// stops after the current step. Returns whether a signal asked this process to stop. If rank 0 throws NotFinite,
 /// run_worker() throws it too. Also throws the task's exceptions and processes::ProcessLost.
 bool run_worker(TrainingTask& task, const Options& options, const std::string& config_hash,
                 const std::shared_ptr<processes::ProcessGroup>& processes);

@@ -37,23 +37,23 @@ class PartStates {
   /// Returns the number of this process's part `i` among all parts, counted from 0.
   int64_t number(int64_t i) const { return shard_.number_of(i); }
 
-  /// Sets the model's buffers and the generators to the state of this process's part `i`, until end(i). In a step, the
-  /// parts come in the order of their numbers; a step may end before its last part.
+  /// Sets the model's buffers and the generators to the state of this process's part `i`, until end(i). In each step,
+  /// begin() is called for the parts in ascending order of `i`; a step may stop before its last part.
   void begin(int64_t i);
   void end(int64_t i);
   /// Ends a step after its last part. With train.state = "first", all processes must call this function, and each
   /// process gets the state of part 0. If this process trains alone, `processes` is null.
   void end_step(processes::ProcessGroup* processes);
 
-  /// Returns the tensors of this process's parts for a checkpoint, without the model. The names of states are like
-  /// "part.3/<buffer>". Part 0 has no such state, and with train.state = "first" no part has one. The states of the
-  /// parts' generators are named as in random_state().
+  /// states() returns the buffers of this process's parts for a checkpoint, under names like "part.3/<buffer>". It
+  /// leaves out part 0, whose buffers a checkpoint stores with the model. With train.state = "first", it returns
+  /// nothing. generators() returns the states of the parts' generators, under the names of random_state().
   io::TensorMap states() const;
   io::TensorMap generators() const;
-  /// Restores tensors from states(). load() may be called only between two training steps. If this process has part 0,
-  /// the model must already have that part's state. Returns whether random draws continue as if uninterrupted (see
-  /// set_random_state). If a state is missing or has another shape, throws std::runtime_error, which names the part and
-  /// the buffer.
+  /// Restores the tensors that states() and generators() returned. load() may be called only between two training
+  /// steps. The buffers of part 0 are not among these tensors, so a process that has part 0 must load them into the
+  /// model first. Returns whether random draws continue as if uninterrupted (see set_random_state). If a buffer of a
+  /// part is missing or has another shape, throws std::runtime_error, which names the part and the buffer.
   bool load(const io::TensorMap& states, const io::TensorMap& generators);
 
  private:
@@ -74,9 +74,9 @@ class PartStates {
   data::Shard shard_;
   std::vector<io::NamedTensor> buffers_;
   std::vector<ops::HostFlag*> flagged_;  // modules of the model that have a flag
-  // The states that a process with several parts stores. With train.state = "separate", these are the states of all
-  // parts of the process. With train.state = "first", these are the state of part 0, and the common state that all
-  // parts have at the beginning of a step.
+  // The states that a process with several parts stores. With train.state = "separate", states_ has the state of each
+  // part of the process. With train.state = "first", states_ has the state of the process's first part, and the state
+  // that all parts have in common at the beginning of a step.
   std::vector<State> states_;
   std::vector<io::TensorMap> generators_;
 };
@@ -86,11 +86,11 @@ int64_t state_bytes(const torch::nn::Module& model);
 
 /// Bytes of the additional copies of the model's buffers, if parts have their own states (train.state).
 struct PartStateBytes {
-  /// With train.state = "separate", a process has one additional copy for each of its parts. With train.state =
-  /// "first", a process has two additional copies. A process with only one part has no additional copies.
+  /// With train.state = "separate", a process has an extra copy of the buffers for each of its parts. With train.state
+  /// = "first", it has two extra copies. A process with only one part has no extra copy of the buffers.
   int64_t in_memory = 0;
-  /// With train.state = "separate", a checkpoint has one additional copy for each part except part 0. With
-  /// train.state = "first", a checkpoint has no additional copies.
+  /// With train.state = "separate", a checkpoint has an extra copy of the buffers for each part except part 0. With
+  /// train.state = "first", a checkpoint has no extra copies of the buffers.
   int64_t in_checkpoint = 0;
 };
 PartStateBytes part_state_bytes(const torch::nn::Module& model, const TrainOptions& options);

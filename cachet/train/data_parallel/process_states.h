@@ -9,11 +9,11 @@
 
 namespace cachet::train {
 
-// A checkpoint has the state of the micro-batches of each process. Tensors of process 0 keep their names. Names of
-// tensors of process 1 begin with "process.1/". If parts have their own states, tensors of part r are named like
-// tensors of process r.
+// A checkpoint has the state between batches of each process. Tensors of process 0 have the same names as in the
+// process. Names of tensors of process 1 begin with "process.1/". If parts have their own states, tensors of part r are
+// named like tensors of process r.
 
-/// Returns the checkpoint's name for a tensor that belongs to the batches of process `rank` > 0.
+/// Returns the name that a tensor of the batches of process `rank` > 0 has in a checkpoint.
 std::string carried_name(const std::string& name, int64_t rank);
 
 /// Returns a checkpoint's tensors that process `rank` carries between batches, under the tensors' own names.

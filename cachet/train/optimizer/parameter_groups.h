@@ -23,7 +23,7 @@ struct ParameterGroups {
 
   /// Multiplies the learning rate of all parameters outside the model's heads (the modules `heads`) by `rate`. If
   /// `rate` is 0, freezes the parameters outside the heads: from now on, they require no gradient. Throws
-  /// std::invalid_argument if no parameter has the undiminished learning rate.
+  /// std::invalid_argument if the heads have no trainable parameter.
   void slow_backbone(double rate, const std::vector<std::string>& heads);
 };
 

@@ -11,7 +11,7 @@
 namespace cachet::train {
 
 /// The learning rate as a function of the step s, counted from 0. In the w steps of the warm-up, the rate rises
-/// linearly:
+/// linearly (f is first_update, the number of the first step):
 ///   from + (peak - from)·(s + f)/w.
 /// After the warm-up, the rate is
 ///   minimum + (peak - minimum)·(1 + cos πp)/2    (cosine)
@@ -21,13 +21,13 @@ namespace cachet::train {
 /// where p rises from 0 at step w to 1 at the end of the run, and f is first_update, the number of the first step.
 /// The kind arena is inverse_sqrt with a peak of lr/√w, which is the Long Range Arena's lr·min(1, s/w)/√max(s, w). The
 /// kind one_cycle is OneCycle. For runs that began before OneCycle existed, the kind one_cycle is the curve of version
-/// 0.1.0: the rate rises along half a cosine and falls along half a cosine, by default from a 25th of the peak to a
-/// 10,000th of this initial rate. The schedule has no state. If a run is made longer, only the rate as a function of
-/// the step changes.
+/// 0.1.0: the rate rises along half a cosine to the peak, and then falls along half a cosine. By default, the curve of
+/// version 0.1.0 begins at peak/25 and ends at a 10,000th of this first rate. The schedule has no state. If a run is
+/// made longer, the rate of a step may change, but nothing else changes.
 ///
-/// With the kind `step`, the rate is peak·factorᵏ after k milestones, as in mmdetection 2.13 for detectors. As in
-/// mmdetection, the rate of the kind `step` is multiplied by a factor during the warm-up. The factor rises linearly
-/// from warmup_factor at the first step to 1 at the first step after the warm-up.
+/// With the kind `step`, the rate is peak·factorᵏ after k milestones, as in mmdetection 2.13 for detectors. In the
+/// warm-up of the kind `step`, the rate is also multiplied by a second factor, as in mmdetection. The second factor
+/// rises linearly from warmup_factor at the first step to 1 at the first step after the warm-up.
 class Schedule {
  public:
   Schedule(const ScheduleOptions& options, double peak, int64_t total_steps, int64_t steps_per_epoch);

@@ -13,10 +13,10 @@ struct StepCurve {
   std::vector<double> steps, seconds, values;  // seconds of the run up to the step, evaluations included
 };
 
-/// Returns the curve of a metric from the events of a kind. The curve is empty if no event has the metric.
+/// Returns the curve of a metric from the events of kind `kind`. The curve is empty if no event has the metric.
 StepCurve step_curve(const std::vector<Event>& events, Event::Kind kind, const std::string& metric);
 
-/// Returns the curve of step_curve() over the steps, in the form for charts.
+/// Returns the curve of step_curve() as a series for charts: x is the step, y is the value of the metric.
 report::Series curve(const std::vector<Event>& events, Event::Kind kind, const std::string& metric,
                      const std::string& name);
 
@@ -25,7 +25,7 @@ report::Series curve(const std::vector<Event>& events, Event::Kind kind, const s
 /// the time of evaluations.
 double training_seconds(const std::vector<Event>& events);
 
-/// Returns the names of the metrics of a kind's events, in the order of first occurrence, without standard errors.
+/// Returns the names of the metrics in events of kind `kind`, in order of their first event, without standard errors.
 std::vector<std::string> metric_names(const std::vector<Event>& events, Event::Kind kind);
 
 }  // namespace cachet::train

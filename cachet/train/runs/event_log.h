@@ -36,7 +36,7 @@ struct EventFile {
   bool is_torn = false;       // whether the last line has no end, because it is being written or its process was killed
 };
 /// Reads a file of events. If the file is missing, the result is empty. Throws io::Error if the file is unreadable or
-/// not a regular file, and io::NewerSchema.
+/// not a regular file, and io::NewerSchema if a newer version of Cachet wrote the file.
 EventFile read_event_file(const std::filesystem::path& path);
 /// Reads only the events of a file of events.
 std::vector<Event> read_events(const std::filesystem::path& path);

@@ -21,13 +21,13 @@ bool may_change_on_resume(const std::string& key);
 /// Whether a key, such as data.root, has only the path of the data and does not determine which data are used.
 bool is_place_of_data(const std::string& key);
 
-/// If parts have their own states (train.state), returns the values of a whole step: train.batch_size (or
-/// data.max_tokens and data.max_samples if batches have a number of tokens) applies to a whole step, and the number of
-/// micro-batches is left out. A run whose parts have their own states may be resumed with another distribution over
-/// processes and micro-batches. All other values do not change. If parts have no states of their own, no value changes.
+/// If the parts of a step have their own states (train.state), returns the values with the sizes of a whole step:
+/// multiplies train.batch_size (or data.max_tokens and data.max_samples if batches have a number of tokens) by
+/// train.accumulate, removes train.accumulate, and changes no other value. Such a run may be resumed with another
+/// distribution of its parts over processes and micro-batches. Otherwise, returns `values` unchanged.
 RecipeValues values_of_step(RecipeValues values);
 
-/// The key of the number of parts in values_of_experiment(). Recipes have no such key.
+/// The key under which values_of_experiment() has the number of parts of a step. Recipes have no such key.
 inline constexpr const char* kPartsOfStep = "the number of parts of a step";
 
 /// Returns the values that are equal in two runs of the same experiment even if the runs distribute a step differently
@@ -54,8 +54,8 @@ RecipeChanges recipe_changes(const RecipeValues& before, const config::Document&
 /// option that is newer than the run is left out, so that the hash equals the hash in the run's checkpoints.
 RecipeValues resumed_values(RecipeValues before, const RecipeValues& now);
 
-/// Returns the SHA-256 of all values_of_step() that may not change, and of the path of the data. The hash includes the
-/// path of the data because the hash in checkpoints of version 0.1.0 includes it.
+/// Returns the SHA-256 of all values of values_of_step() that may not change on a resume, and of the path of the data.
+/// The path of the data is included because the hash in checkpoints of version 0.1.0 includes it.
 std::string config_hash(const RecipeValues& values);
 
 }  // namespace cachet::train

@@ -54,7 +54,7 @@ std::string to_json(const RunDescription& description);
 /// Reads a description, or returns std::nullopt if it cannot be parsed. Missing fields have their defaults.
 std::optional<RunDescription> run_description_from_json(const std::string& text);
 
-/// The family (report/metric_description.h) of losses and their parts.
+/// The value of MetricDescription::family for losses and for parts of losses.
 inline constexpr const char* kLossFamily = "losses";
 
 /// Returns descriptions of the trainer's own metrics in each step: the penalties, "lr" and "grad_norm".

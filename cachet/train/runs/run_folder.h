@@ -153,9 +153,9 @@ bool is_being_trained(const std::filesystem::path& run);
 
 bool is_run_folder(const std::filesystem::path& path);
 
-/// Returns the folder of the run to which `path` belongs, if `path` names one of the run's own files, stored files or
-/// checkpoints. The named file itself need not exist. For any other path, even in a run's folder, returns std::nullopt.
-/// Follows symbolic links in `path`, except in its last component.
+/// Returns the folder of the run to which `path` belongs, if `path` names a file that Cachet writes for each run, a
+/// further file that run.json lists, or a file in `checkpoints`. The named file itself need not exist. For any other
+/// path, even in a run's folder, returns std::nullopt. Follows symbolic links in `path`, except in its last component.
 std::optional<std::filesystem::path> run_of_file(const std::filesystem::path& path);
 
 /// Returns the number of processes that train a file's recipe: the run's number for a run's resolved.toml, else 1.

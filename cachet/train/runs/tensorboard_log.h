@@ -19,9 +19,9 @@ namespace cachet::train {
 /// If several events of a step have the same tag, the first of these events determines the value of the tag. Title,
 /// unit and better direction of a metric come from the task's description.
 ///
-/// Each uninterrupted part of a run has its own file. In the order of their names, the files are in the order of the
-/// run's parts. A file does not change after the next part of the run begins, because a running TensorBoard may still
-/// read it.
+/// Each uninterrupted part of a run has its own file. Sorted by name, the files are in the order of these parts.
+/// A file does not change after the next part of the run begins, because a running TensorBoard may still read
+/// it.
 class TensorBoardLog {
  public:
   /// Begins a new file. `events` are the events of metrics.jsonl up to step `resumed_at`, from which the run is resumed

@@ -84,7 +84,7 @@ class LiveRun {
   io::TensorMap own_carried() const;
   int64_t own_parts() const { return parts_ ? parts_->own() : 1; }
   int64_t part_number(int64_t own) const { return parts_ ? parts_->number(own) : rank(); }
-  /// Converts the state of a checkpoint to this process's count of micro-batches.
+  /// If parts have their own states, converts `saved.batch` to the number of parts that a process has in this run.
   TrainState recounted(TrainState saved) const;
   std::vector<std::string> restore_parts(const Checkpoint& checkpoint);
   int64_t rank() const { return processes_ ? processes_->rank() : 0; }

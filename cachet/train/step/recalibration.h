@@ -19,10 +19,10 @@ bool has_states(const torch::nn::Module& model);
 /// weights do not change. Stochastic weight averaging needs these passes, because a mean of weights has never processed
 /// the data (Izmailov et al., arXiv 1803.05407, Sec. 3.2). Forward passes are as in training, including dropout, in
 /// `precision` and without gradients. To seed the forward passes, call prepare_process() first. After each micro-batch,
-/// `passed` receives the number of passed micro-batches. Leaves the model in evaluation mode. Throws std::runtime_error
-/// if an epoch has no batch, and NotFinite, which names the state, if a state is not finite. If parts have their own
-/// states (train.state), the process of part 0 calls this function. Every `own_parts`-th micro-batch of the task
-/// belongs to part 0. The function passes and counts only the micro-batches of part 0.
+/// calls `passed` with the number of micro-batches so far. Leaves the model in evaluation mode. Throws
+/// std::runtime_error if an epoch has no batch, and NotFinite, which names the state, if a state is not finite. If
+/// parts have their own states (train.state), the process of part 0 calls this function. Every `own_parts`-th
+/// micro-batch of the task belongs to part 0. The function passes and counts only the micro-batches of part 0.
 void pass_for_states(TrainingTask& task, Precision precision, int64_t micro_batches,
                      const std::function<void(int64_t)>& passed = {}, int64_t own_parts = 1);
 

@@ -28,8 +28,8 @@ class StepMeter {
   int64_t samples_ = 0, tokens_ = 0;
 };
 
-/// The name of the value in a step line that has the duration of the steps since the previous line, without evaluations
-/// and checkpoints.
+/// The name of a value in a step line: the duration of the steps since the previous step line, without the time of
+/// evaluations and checkpoints.
 inline constexpr const char* kStepSeconds = "step_seconds";
 
 /// Returns the title of "tokens_per_second": "tokens/s", or the run's own title if there are several kinds of tokens.
@@ -38,8 +38,8 @@ std::string token_rate_title(const RunDescription& run);
 /// Returns the line that log.txt has for an event.
 std::string event_text(const Event& event, int64_t total_steps, const RunDescription& run);
 
-/// Returns the values of a progress bar from a state's running means. If samples have tokens, the progress bar shows
-/// the rate in tokens.
+/// Returns the values that a progress bar shows: running means of metrics, learning rate, gradient norm, speed, waiting
+/// for data, and memory. If samples have tokens, the progress bar shows the rate in tokens.
 report::ProgressState progress_state(const TrainState& state, const RunDescription& run, double learning_rate,
                                      double gradient_norm, const StepMeter& meter);
 

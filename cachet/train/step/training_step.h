@@ -72,7 +72,7 @@ class TrainingStep {
   };
 
   Accumulated accumulate(TrainingBatches& batches, int64_t micro_batches, StepSummary& summary) const;
-  /// Waits until the data of the whole step are loaded. After that, the batches count the divisors of the loss.
+  /// Waits until the data of the whole step are loaded. Then, batches.count_step() counts the divisor of the loss.
   void fetch_step(TrainingBatches& batches, int64_t micro_batches, StepSummary& summary) const;
   void accumulate_one(TrainingBatches& batches, Accumulated& step, StepSummary& summary) const;
   ForwardResult forward(TrainingBatches& batches) const;
