@@ -15,9 +15,9 @@ class View;
 /// A TOML table merged from a recipe, its bases and `--set` options. A Document also records where each of its values
 /// was written.
 ///
-/// The layers read their options from the document through View. A read that meets a problem (wrong type, out of range,
-/// unknown word) does not throw. The document collects the problems, and finish() throws all of them at once. A read
-/// changes the document, which records the values that were read, so only one thread may use a document at a time.
+/// Each component reads its options from the document through a View. A read that meets a problem (wrong type, out of
+/// range, unknown word) does not throw. The document collects the problems, and finish() throws all of them at once. A
+/// read changes the document, which records the values that were read, so only one thread may use a document at a time.
 class Document {
  public:
   Document();  // an empty document: every read returns its default, and resolved() lists all keys of the readers
@@ -36,10 +36,10 @@ class Document {
   /// string. The document records `source` as the origin of the value. Throws Error if the text is not an assignment.
   void set(std::string_view assignment, std::string_view source = kSetSource);
 
-  /// Changes the default of one key, for options that are newer than the recipe. `assignment` has the syntax that set()
-  /// describes. If the document does not have the key, the code that reads the key gets the changed default, with the
-  /// origin kEarlierSource. If the changed default equals the original default, the origin is kDefaultSource. If no
-  /// code reads the key, set_default() has no effect.
+  /// Changes the default of one key, so that a recipe for an earlier version means the same as before. `assignment` has
+  /// the syntax that set() describes. If the document does not have the key, the code that reads the key gets the
+  /// changed default, with the origin kEarlierSource. If the changed default equals the original default, the origin is
+  /// kDefaultSource. If no code reads the key, set_default() has no effect.
   void set_default(std::string_view assignment);
 
   /// Replaces a value that was read; resolved() lists the new value. `assignment` has the syntax that set() describes.

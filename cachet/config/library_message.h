@@ -11,8 +11,8 @@ namespace cachet::config {
 /// developers is returned unchanged, with all its lines.
 std::string plain_message(std::string_view message);
 
-/// Returns the reason why a process or thread could not be started, for an error number of the system. The reason comes
-/// from strerror. It names the limit that was reached instead of "Resource temporarily unavailable".
+/// Returns the reason why a process or thread could not be started, for an error number of the system. The reason is
+/// the text of strerror. Only for EAGAIN, the reason names the limit that was reached (`ulimit -u`).
 std::string start_problem(int error);
 
 }  // namespace cachet::config

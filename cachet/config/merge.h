@@ -8,9 +8,9 @@ namespace cachet::config {
 /// the value in `above`, together with its origin.
 ///
 /// If `above` changes the `kind` of a table (cache, norm, optimizer, ...) or the `name` of a model, the keys written
-/// for the old kind or name stay, but are marked (Node::left_behind). The reader of the new kind or name reads those
-/// marked keys that it knows. No problem is reported for the other marked keys. Keys that `--set` options write are
-/// never marked.
+/// for the old kind or name stay, but are marked (Node::left_behind). The code that reads the new kind or name also
+/// reads the marked keys that it knows. No problem is reported for the other marked keys. Keys that `--set` options
+/// write are never marked.
 void merge_over(Node& below, Node above);
 
 }  // namespace cachet::config

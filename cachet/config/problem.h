@@ -15,7 +15,7 @@ struct Origin {
       const;  // "recipes/vision/base.toml:12", "--set", "default"; on one line, without control characters
 };
 
-/// The names that stand for the source of a value if the source is not a file.
+/// The values of Origin::source for recipe values that do not come from a file.
 inline constexpr const char* kSetSource = "--set";
 inline constexpr const char* kDefaultSource = "default";
 inline constexpr const char* kEarlierSource = "earlier version";

@@ -5,8 +5,8 @@
 
 namespace cachet::data {
 
-/// If only file information (such as sizes) is read, look_at_files() uses several threads for more than this number of
-/// files.
+/// The number of files above which look_at_files() uses several threads, if only file information (such as sizes) is
+/// read.
 inline constexpr size_t kLookedAtFilesOfThread = 4096;
 
 /// Calls `look` for each index below `count`. If `count` is larger than `of_thread`, up to 16 threads make the calls:

@@ -12,8 +12,8 @@
 namespace cachet::data {
 
 /// Finds groups of samples that must stay in one split. Samples with a common key (a sentence, or the bytes of a
-/// picture) belong to one group, also if they are linked through other samples (connected components). Every split of
-/// data uses the groups of SampleGroups, so that no sample is used both for training and for evaluation.
+/// picture) belong to one group, also if they are linked through other samples (connected components). All functions
+/// that split data use SampleGroups, so that no sample is used both for training and for evaluation.
 class SampleGroups {
  public:
   /// Adds the next sample. Keys are compared byte by byte. The key of a text is its split_key().
@@ -31,8 +31,8 @@ class SampleGroups {
 
 /// Assigns groups to parts. The groups are visited in a random order. Each group goes to the first part with room for
 /// the whole group; if no part has room, the group is left over. weights[i] is the size of group i, and room[j] is the
-/// capacity of part j. Returns the part of each group, or room.size() for a group that is left over. A part has room
-/// left at the end only if the groups that are left over are too large for it.
+/// capacity of part j. Returns the index of the part for each group, or room.size() for a group that is left over. A
+/// part has room left at the end only if the groups that are left over are too large for it.
 std::vector<size_t> dealt_groups(std::span<const int64_t> weights, std::vector<int64_t> room,
                                  const CounterRandom& random);
 

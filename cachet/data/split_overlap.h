@@ -35,7 +35,7 @@ class OverlapSearch {
   /// stored, the function calls `name` to get it.
   void add_training(std::string_view key, const std::function<std::string()>& name);
 
-  /// Returns the overlap that was found. The fields `split` and `many` of the overlap get the values of the arguments.
+  /// Returns the overlap of all samples added so far. Its fields `split` and `many` get the values of the arguments.
   SplitOverlap found(std::string split, std::string many) const;
 
  private:

@@ -37,7 +37,7 @@ Box mirrored(const Box& box, double image_width);
 Box flipped(const Box& box, double image_height);
 Box shifted(const Box& box, double right, double down);
 Box scaled(const Box& box, double horizontal, double vertical);
-/// Returns the part of a box in an image. A box outside the image becomes a box without area on the image's border.
+/// Returns a box cut at the image's border. A box outside the image becomes a box without area on the image's border.
 Box clipped(const Box& box, const Size& image);
 
 /// Returns the intersection over union of two boxes by COCO's rule. If the true box is a crowd (a region with many

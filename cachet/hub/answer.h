@@ -23,7 +23,7 @@ struct Answer {
   std::optional<uint64_t> size_of_range_from(uint64_t start) const;
 };
 
-/// Adds a line "Name: value" to Answer::headers. An HTTP status line removes the headers that were added before it.
+/// Adds a line "Name: value" to Answer::headers. A status line ("HTTP/…") removes all earlier headers.
 void add_header_line(std::string_view line, Answer& answer);
 
 }  // namespace cachet::hub

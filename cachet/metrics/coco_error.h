@@ -16,10 +16,10 @@ namespace cachet::metrics {
 double average_precision(std::span<const ImageVerdicts> images, int32_t categories, std::span<const uint32_t> times);
 
 /// Returns the standard error of COCO's AP by bootstrap over images: the deviation of AP over 100 sets of images, which
-/// are drawn with replacement (Efron 1979) and as large as `images`. The estimate of the standard error has a relative
-/// error of 7 %. In a resampled set of images, categories without objects are ignored, as in COCO. The order of images
-/// and the thread count have no effect. Returns an empty value if there are fewer than two images, or if at most one of
-/// the 100 sets has an object. Errors: see summarize().
+/// are drawn with replacement (Efron 1979) and as large as `images`. With 100 sets, the estimate of the standard error
+/// has a relative error of 7 %. In a resampled set of images, categories without objects are ignored, as in COCO. The
+/// order of images and the thread count have no effect. Returns an empty value if there are fewer than two images, or
+/// if fewer than two of the 100 resampled sets have an object. Errors: see summarize().
 std::optional<double> average_precision_error(std::span<const ImageVerdicts> images, int32_t categories,
                                               int threads = 1);
 

@@ -15,7 +15,7 @@ inline constexpr int kRecallSteps = 101;  // 0, 0.01, …, 1
 /// Returns the recall of step `number` (0 … 100).
 double recall_step(int number);
 
-/// COCO's twelve numbers, in COCO's order. A number is −1 if the data have no object for this number.
+/// COCO's twelve numbers, in COCO's order. A number is −1 if the data have no objects from which to compute it.
 struct CocoNumbers {
   double ap = -1, ap50 = -1, ap75 = -1;                 // over all thresholds; at threshold 0.5; at threshold 0.75
   double ap_small = -1, ap_medium = -1, ap_large = -1;  // AP by area of the objects

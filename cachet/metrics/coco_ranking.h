@@ -16,8 +16,8 @@ struct RankedDetection {
   int64_t place = 0;   // rank among the detections of its image and category
 };
 
-/// The true objects and the detections of one category. Detections are by descending score, then by the id of the
-/// image.
+/// The true objects and the detections of one category. Detections are sorted by descending score, then by the id of
+/// the image.
 struct RankedCategory {
   struct ImageTruths {
     uint32_t image = 0;

@@ -8,8 +8,8 @@
 
 namespace cachet::metrics {
 
-/// Numbers different keys, from 0 on, in the order in which they are added. clear() takes constant time, so that one
-/// table serves sentence after sentence without new allocations.
+/// Assigns the indices 0, 1, … to distinct keys, in the order in which the keys are added. clear() takes constant time
+/// and frees no memory, so that one table can be used again for each sentence.
 template <class Key>
 class DenseIds {
  public:

@@ -19,8 +19,8 @@ namespace cachet::models {
 inline constexpr int64_t kImageNetClasses = 1000;
 
 /// A named model, which is a member of a family of models. For each capability of the model, such as
-/// `image_classifier`, a function reads a plan from a `[model]` table. Defaults are the member's own numbers and the
-/// data's requirements. If the model lacks a capability, the function for this capability is empty.
+/// `image_classifier`, a function reads a plan from a `[model]` table. The defaults of the plan are the numbers of this
+/// model and the requirements of the data. If the model lacks a capability, the function for this capability is empty.
 struct RegisteredModel {
   std::string name;
   std::function<ImageClassifierPlan(const config::View& table, const ImageDefaults& defaults)> image_classifier{};

@@ -52,8 +52,8 @@ TranslationModelPlan read_translation_model(const config::View& table, const Tra
 /// bbox_head and test.
 ObjectDetectorPlan read_object_detector(const config::View& table, const ImageDefaults& defaults = {});
 
-/// Reads the options of the model `name`. The name is an argument instead of a key of the table. `table` may have
-/// values for the model's keys.
+/// Reads the options of the model `name`. Does not read the key `name` of `table`. `table` may set the other keys of
+/// the model.
 ImageClassifierPlan read_image_classifier(std::string_view name, const config::View& table,
                                           const ImageDefaults& defaults = {});
 /// Reads a model of any capability. Returns the plan of the model's main capability.

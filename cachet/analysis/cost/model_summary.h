@@ -19,10 +19,10 @@ namespace cachet::analysis {
 struct LayerSummary {
   std::string path;  // "blocks.0.attn.qkv"; "" for the model itself
   std::string kind;  // "Linear"
-  // The shape of the module's output, as far as operators show it. If a module has inner modules, this is the shape of
-  // its last output or of an inner module's output (for attention, with joined heads). For a module without inner
-  // modules, the shape is that of the module's first output, because another layer may also use the module's weights.
-  // Empty if the module computed nothing.
+  // The shape of the module's output, taken from the results of operators. For a module with inner modules, it is the
+  // shape of the last result inside the module (for attention, with joined heads). For a module without inner modules,
+  // the shape is that of the module's first output, because another layer may also use the module's weights. Empty if
+  // the module computed nothing.
   std::vector<int64_t> output_shape;
   int64_t parameters = 0;
   Products macs;
@@ -30,14 +30,14 @@ struct LayerSummary {
 
 struct ModelSummary {
   int64_t parameters = 0;  // a parameter that two modules share counts once
-  // Numbers of parameters of trained feature maps of attention in the blocks, and of other parameters of the blocks.
+  // The number of parameters of the blocks' trained attention feature maps, and of all other parameters of the blocks.
   int64_t kernel_parameters = 0, block_parameters = 0;
   Products macs;
   std::vector<LayerSummary> layers;  // in the order of first use; the rows' numbers add up to the model's
 };
 
-/// The kind of the forward pass. The two kinds of forward passes differ if evaluation skips a module, such as the gates
-/// of a frozen cache.
+/// The mode of a forward pass: training or inference. Passes in the two modes differ if evaluation skips a module, such
+/// as the gates of a frozen cache.
 enum class Pass { training, inference };
 
 /// The depth of a summary's rows: the model is 0, "blocks" 1, "blocks.0" 2. If a summary leaves out deeper modules,

@@ -37,7 +37,7 @@ struct OperatorRule {
 /// Returns all rules.
 std::span<const OperatorRule> operator_rules();
 
-/// Returns the rule of an operator, or null if the operator does not multiply or is composed of other operators.
+/// Returns the rule for an operator's products; null if the operator does not multiply or is composed of others.
 const OperatorRule* find_operator_rule(std::string_view name);
 
 }  // namespace cachet::analysis

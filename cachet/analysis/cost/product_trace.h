@@ -11,11 +11,11 @@
 
 namespace cachet::analysis {
 
-/// An operator call that used a module's parameters or multiplied for the module.
+/// An operator call that used a module's parameters, or that computed products of the module.
 struct OperatorUse {
   std::string path;                   // path of the module: "blocks.0.attn.qkv"
-  std::vector<int64_t> output_shape;  // shape of the operator's first result; empty if the operator only reads
-                                      // weights, or if another module used the same tensor before
+  std::vector<int64_t> output_shape;  // shape of the operator's first result
+                                      // empty if it only reads weights, or if another module used the tensor before
   Products macs;
 };
 

@@ -4,7 +4,7 @@
 
 namespace cachet::analysis {
 
-/// The multiply–accumulates of a model, in the two columns that the tables of models have. Products are divided into
+/// The multiply–accumulates of a model in two columns, `attention` and `linear_convolution`. Products are divided into
 /// the two columns by one rule for all kinds of attention. `attention` has all products between the projected queries,
 /// keys and values and the output of the heads: queries times keys, and weights times values. For an attention function
 /// without a softmax, `attention` also includes the feature map φ, random features and hashes, trained or not. The

@@ -28,8 +28,8 @@ struct PublishedCount {
   std::optional<double> paper_macs = {};  // MACs printed in the paper, in G, two digits
 };
 
-/// Tables 9 and 10 of Cached Transformers (arXiv 2312.12742), counted at 224 x 224. A plain model comes
-/// before the same model with caches.
+/// The counts of Tables 9 and 10 of Cached Transformers (arXiv 2312.12742), for images of 224 x 224. A plain model
+/// comes before the same model with caches.
 std::span<const PublishedCount> published_counts();
 
 /// Returns the plan of a recipe for the model in a row of the published table.

@@ -47,8 +47,8 @@ class BlockOutputs {
 };
 
 /// Returns a representation of the examples in x that has the inner products of x, but at most as many columns as
-/// examples. The alignment (CKA) computed from the representation equals the alignment computed from x, so whole token
-/// maps need not be stored. x (examples, …) -> (examples, examples), float64.
+/// examples. The alignment (CKA) of two layers can be computed from their representations instead of their outputs x,
+/// so whole token maps need not be stored. x (examples, …) -> (examples, examples), float64.
 at::Tensor root_of_gram(const at::Tensor& x);
 
 }  // namespace cachet::analysis

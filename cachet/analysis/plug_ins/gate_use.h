@@ -5,8 +5,8 @@
 
 namespace cachet::analysis {
 
-/// The limits of a saturated gate. A gate below kGateShut passes almost nothing. A gate above kGateOpen passes almost
-/// everything.
+/// The limits beyond which a gate is saturated. A gate below kGateShut passes almost nothing. A gate above kGateOpen
+/// passes almost everything.
 inline constexpr double kGateShut = 0.1, kGateOpen = 0.9;
 
 /// Statistics of the gates of recurrent caches, over all updates that this object observes.

@@ -53,7 +53,7 @@ class KernelUse {
     at::Tensor weights, softmax_weights;
   };
 
-  /// Requests the features of this model's attention functions. The model must outlive this object.
+  /// Selects the attention functions of `model` to observe. The model must outlive this object.
   KernelUse(const torch::nn::Module& model, uint64_t seed);
   nn::Listener listener();
   ByLayer<Layer> layers() const;
@@ -83,7 +83,7 @@ class KernelUse {
 double orthogonality_residual(const at::Tensor& weight);
 
 /// The sum over queries of the entropy of `weights` ÷ log(visible keys), and the number of queries. weights (B, H, Lq,
-/// Lk) sum to one. `visible`, `valid` broadcast to (B, H, Lq). Queries that are not valid, and queries that see only
+/// Lk) sum to one. `visible`, `valid` broadcast to (B, H, Lq). Queries that `valid` excludes, and queries that see only
 /// one key, are left out.
 struct EntropySum {
   double entropy = 0, queries = 0;

@@ -19,7 +19,7 @@ class MemoryUse {
     std::vector<double> shares;         // σ(λ) of each head
     std::vector<double> contributions;  // ‖σ(λ)·o_mem‖ ÷ ‖o‖ of each head; NaN if o is zero
     double contribution = 0;            // ‖σ(λ)·o_mem‖ ÷ ‖o‖ of all heads together
-    // Mean absolute values over tokens and channels: of o_self, of o_mem, and of the mixture o.
+    // Mean absolute values of o_self, o_mem and the mixture o, over tokens and channels.
     double self_activation = 0, memory_activation = 0, mixture_activation = 0;
   };
 

@@ -8,7 +8,7 @@
 namespace cachet::analysis {
 
 /// The values of a statistic of one channel over the steps, and the means of these values over the window that ends at
-/// each step. The windows of the first steps are shorter, because they have only the steps so far.
+/// each step. The windows of the first steps are shorter, because there are fewer steps before them.
 struct ChannelTrace {
   std::vector<double> statistic;
   std::vector<double> arithmetic, geometric;  // geometric: NaN if the window has a value of 0 or below

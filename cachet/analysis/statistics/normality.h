@@ -34,7 +34,7 @@ struct NormalChannels {
 
 /// Tests the last `last` rows of `statistics` (steps, channels), which has the oldest step first. Throws
 /// std::invalid_argument if `statistics` has fewer than `last` rows, or if `last` is below kMinForNormality. A channel
-/// that changes only by rounding errors has no test.
+/// that changes only by rounding errors is not tested.
 NormalChannels normal_channels(const at::Tensor& statistics, int64_t last);
 
 }  // namespace cachet::analysis

@@ -15,9 +15,9 @@ struct Quartiles {
 /// std::invalid_argument.
 Quartiles quartiles(std::span<const double> values);
 
-/// Compares two lists of timings by the ratios a[i] / b[i] of pairs, measured in direct succession so that a slowdown
-/// of both (a busy machine) cancels. If the two lists are empty or have different lengths, throws
-/// std::invalid_argument.
+/// Returns the quartiles of the ratios a[i] / b[i] of two lists of timings. a[i] and b[i] should be measured in direct
+/// succession, so that a slowdown of both (a busy machine) cancels. If the two lists are empty or have different
+/// lengths, throws std::invalid_argument.
 Quartiles ratio_of_pairs(std::span<const double> a, std::span<const double> b);
 
 /// Returns the value of Student's t above which 2.5 % of the distribution lie, for intervals of 95 %. `degrees`:
@@ -31,8 +31,8 @@ struct Sample {
 };
 
 /// Returns a bound of the difference of two samples' means (Welch's t-test). If the samples have equal expectations, 95
-/// % of the differences of means do not exceed the bound. Both samples have at least two values, and at least one
-/// deviation is above 0.
+/// % of the differences of means do not exceed the bound. Both samples must have at least two values, and at least one
+/// deviation must be above 0.
 double welch_bound(const Sample& a, const Sample& b);
 
 /// The difference b − a, measured in pairs whose values share other sources of variation, such as a seed.

@@ -19,8 +19,8 @@ struct Shard {
   /// Returns the shard of this process's part `own`, as if each part had its own process.
   Shard alone(int64_t own) const { return {number_of(own), all_parts()}; }
 
-  /// Returns the number of samples that a shard with one part has in a batch of samples 0, 1, …, samples − 1. The shard
-  /// has the samples with the indices rank, rank + world_size, rank + 2 · world_size, …
+  /// Returns how many of the `samples` samples of a batch belong to a shard with one part. These are the samples with
+  /// the indices rank, rank + world_size, rank + 2 · world_size, …
   int64_t part_of(int64_t samples) const { return (samples - rank + world_size - 1) / world_size; }
 };
 
@@ -48,7 +48,7 @@ class EpochOrder {
 
   EpochOrder(int64_t epoch, int64_t batches, Shard shard, WholeBatch whole_batch);
 
-  /// Returns the number of batches that the shard reads in the epoch: `parts` batches for each whole batch.
+  /// Returns the number of batch parts that the shard reads in the epoch: `parts` parts of each whole batch.
   int64_t batches() const { return batches_ * shard_.parts; }
   /// Returns one batch without reading earlier batches. Throws std::out_of_range unless 0 <= number < batches().
   BatchPlace place(int64_t number) const;
@@ -72,8 +72,8 @@ class BatchOrder {
 
   /// Returns the number of whole batches in every epoch.
   virtual int64_t batches() const = 0;
-  /// Returns the number of batches that this shard reads in every epoch. For each whole batch, the shard reads `parts`
-  /// batches.
+  /// Returns the number of batches that this shard reads in every epoch. The shard has `parts` parts of each whole
+  /// batch, and reads each part as one batch.
   int64_t read_batches() const { return batches() * shard_.parts; }
   /// Makes the order of one epoch. Making the order takes as long as a shuffle of the samples.
   EpochOrder epoch(int64_t epoch) const;
@@ -85,8 +85,8 @@ class BatchOrder {
  protected:
   /// Throws std::invalid_argument for a negative number of samples and for an impossible shard.
   BatchOrder(int64_t samples, uint64_t seed, Shard shard);
-  /// Checks the batch size of an order with batches of a fixed size. Throws std::invalid_argument unless the batch size
-  /// is positive and suffices for all shards.
+  /// Checks the batch size of an order whose batches all have the same size. Throws std::invalid_argument unless the
+  /// batch size is positive and suffices for all shards.
   void check_batch_size(int64_t batch_size) const;
 
   /// Returns the function that gives the samples of a whole batch. The returned function may outlive the BatchOrder.

@@ -12,8 +12,8 @@
 namespace cachet::data {
 
 /// Finds evaluation samples whose text (by split_key()) is also in a training sample. If the kind of data has no texts,
-/// compares the tokens of samples. The two data sets must store the origins of their sequences. `split` is the name of
-/// the evaluation split.
+/// compares the tokens of samples. Both data sets must store the names and keys of their samples (SequenceOrigins).
+/// `split` is the name of the evaluation split.
 SplitOverlap sequence_overlap(const SequenceDataset& training, const SequenceDataset& evaluation,
                               const std::string& split);
 
@@ -29,8 +29,8 @@ std::vector<SplitOverlap> parallel_overlaps(
 /// characters than the minimum, such as headings, are often equal in unrelated texts.
 inline constexpr int64_t kMinComparedCharacters = 40;
 
-/// Finds, for each of the given splits, the lines that are also lines of the training text. Each line of at least
-/// kMinComparedCharacters is a sample. Compares whole texts: data.fraction and data.limit count tokens, not lines.
+/// Finds the lines of each given split that are also lines of the training text. A sample is a line of at least
+/// kMinComparedCharacters. Ignores data.fraction and data.limit, because these count tokens, not lines.
 std::vector<SplitOverlap> corpus_overlaps(
     const CorpusOptions& options, std::span<const SequenceSplit> splits, const LookProgress& progress = {},
     const std::filesystem::path& working_folder = std::filesystem::current_path());

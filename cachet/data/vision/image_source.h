@@ -50,7 +50,7 @@ class ImageSource {
   virtual void keep_digests() const {}
   /// Returns the image files read since keep_digests(), in ascending order; empty for images in memory.
   virtual std::vector<int64_t> files_read() const { return {}; }
-  /// Adds the data for the digest of version 0.1.0: some pixels, or all names and some sizes of files.
+  /// Adds the data that the digest of version 0.1.0 covers: some pixels, or all names and some sizes of files.
   virtual void add_to(Fingerprint& fingerprint) const = 0;
   /// Returns the images with the indices `indices`, in the order of `indices`.
   virtual std::shared_ptr<const ImageSource> subset(const std::vector<int64_t>& indices) const = 0;

@@ -35,8 +35,8 @@ class ImageTransform {
   bool takes_middle() const { return augmentation_.crop == CropKind::centre; }
   ImageShape output_shape() const;  // shape of the images of a batch
 
-  /// Returns the shape of the images that apply() writes. It is output_shape(), except for padded crops, which are
-  /// resized later as a batch.
+  /// Returns the shape of the images that apply() writes. With padded crops, the shape is input_shape(), because the
+  /// batch is resized later. Otherwise, the shape is output_shape().
   ImageShape sample_shape() const;
 
   /// Augments and normalises one image. Writes sample_shape().numel() values to `out`. Thread-safe. Returns the
@@ -47,12 +47,12 @@ class ImageTransform {
   /// Resizes a batch (B, C, H, W) to output_shape(). A batch that already has the output shape is returned unchanged.
   at::Tensor resize(const at::Tensor& batch) const;
 
-  /// Transforms a JPEG or PNG file like a sample of the data set: (1, C, H, W) of output_shape(), grey or RGB like the
-  /// data. If all images of the data set have one size, the whole file is first resized to that size (with the
-  /// interpolation of the transform), because the model has learned from images of that size. The same image gives the
-  /// same bits as a sample of the data set and as a file. The function is only for evaluation transforms, which use no
-  /// random numbers. Calls `see_bytes` with the bytes of the file. Throws io::Error that names the file, and
-  /// std::invalid_argument unless the data have 1 or 3 channels.
+  /// Reads a JPEG or PNG file, and transforms it like a sample of the data set, in grey or RGB like the data. Returns
+  /// (1, C, H, W) of output_shape(). If all images of the data set have one size, the whole file is first resized to
+  /// that size (with the interpolation of the transform), because the model has learned from images of that size. The
+  /// same image gives the same bits as a sample of the data set and as a file. The function is only for evaluation
+  /// transforms, which use no random numbers. Calls `see_bytes` with the bytes of the file. Throws io::Error that names
+  /// the file, and std::invalid_argument unless the data have 1 or 3 channels.
   at::Tensor of_file(const std::filesystem::path& file, io::OrientationRule orientation = io::OrientationRule::ignore,
                      ImageFileNotes* notes = nullptr,
                      const std::function<void(std::span<const std::byte> bytes)>& see_bytes = {}) const;

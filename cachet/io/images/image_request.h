@@ -36,7 +36,7 @@ struct ImageRequest {
   ImageSize least;
 };
 
-/// A function that returns the request for an image, given the size that a file states. It is called before decoding.
+/// Chooses the part and resolution to decode. It is called before decoding, with the size that the file states.
 using ImageChooser = std::function<ImageRequest(const ImageSize& size)>;
 
 enum class ImageChannels { as_stored, grey, rgb };

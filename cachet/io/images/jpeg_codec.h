@@ -12,8 +12,8 @@
 
 namespace cachet::io {
 
-/// Maximum number of scans of a progressive file. Thousands of scans fit in a file of a few kilobytes, and decoding
-/// them would take minutes.
+/// Maximum number of scans of a progressive file. A JPEG file of a few kilobytes can have thousands of scans, and
+/// decoding them would take minutes.
 inline constexpr int kMaxJpegScans = 100;
 
 /// Decodes a JPEG file of 8 bits per sample. The file may be baseline or progressive, and grey, YCbCr, RGB, CMYK or

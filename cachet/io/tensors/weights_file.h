@@ -21,12 +21,12 @@ struct WeightsFile {
 };
 
 /// Reads a safetensors file, an index of several such files (`….safetensors.index.json`), or a file of torch.save,
-/// whatever the file's name is. In a checkpoint, the weights are the value of the first usual key that exists. The keys
-/// of averaged weights (state_dict_ema, model_ema) precede the keys of the last weights (state_dict, model,
-/// model_state_dict, net, module). Usual keys may be nested. `key`, with dots between nested keys, selects the
-/// dictionary to read. Wrappers' prefixes that all names have ("module.", "_orig_mod.", "model.", "backbone.") are
-/// removed. Throws io::Error for files that the readers refuse, files without a state dict (the error names their
-/// keys), repeated names, and weights that are not plain tensors.
+/// whatever the file's name is. In a checkpoint, the weights are the value of the first of these keys that exists:
+/// state_dict_ema, model_ema (averaged weights), state_dict, model, model_state_dict, net, module (last weights). These
+/// keys may be nested. `key`, with dots between nested keys, selects the dictionary to read. Wrappers' prefixes that
+/// all names have ("module.", "_orig_mod.", "model.", "backbone.") are removed. Throws io::Error for files that the
+/// readers refuse, files without a state dict (the error names their keys), repeated names, and weights that are not
+/// plain tensors.
 WeightsFile read_weights_file(const std::filesystem::path& path, std::string_view key = {});
 
 }  // namespace cachet::io

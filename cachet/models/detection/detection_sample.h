@@ -36,7 +36,7 @@ struct DetectionTarget {
 /// The kind of a random choice in a training step.
 enum class SamplingPlace { anchors, proposals };
 
-/// Returns the priorities, (candidates) float64, of a random choice for image `image` of the batch. The priorities
+/// Returns one random priority for each candidate of image `image` of the batch: (candidates) float64. The priorities
 /// depend only on the caller's step and image. The candidates with the lowest priorities are chosen as training
 /// samples. See box_sampling.h.
 using SamplingPriorities = std::function<at::Tensor(SamplingPlace place, size_t image, int64_t candidates)>;

@@ -50,9 +50,9 @@ class FasterRcnn : public nn::Cloneable<FasterRcnn, ObjectDetector> {
   int64_t classes() const override { return options_.classes(); }
   bool outlines_objects() const override { return options_.roi.mask.has_value(); }
   FeaturePyramid& backbone() override { return *backbone_; }
-  /// Uses synthetic boxes, as many as evaluation has proposals and detections. `forward` returns the class scores of
-  /// the synthetic boxes as (batch, boxes · (classes + 1)). The loss is the sum of the losses of a synthetic training
-  /// step.
+  /// Gives the box head as many synthetic boxes as the maximum number of proposals, and the mask head as many as the
+  /// maximum number of detections. `forward` returns the class scores of the synthetic boxes as (batch, boxes ·
+  /// (classes + 1)). The loss is the sum of the losses of a training step on synthetic data.
   Trial trial(int64_t batch, const torch::TensorOptions& options) override;
 
   /// Returns the neck's feature maps of all levels.

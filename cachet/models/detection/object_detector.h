@@ -25,7 +25,7 @@ class ObjectDetector : public virtual ImageModel {
   /// Returns the losses of a batch that is a whole step. Throws the errors of anchor_targets() and losses().
   DetectionLosses losses(const DetectionBatch& batch);
 
-  /// Returns the names of the values of losses(): first the losses, then the measures, in their order.
+  /// Returns the names of the values that losses() returns: first its `losses`, then its `measures`, in order.
   virtual std::vector<std::string> loss_names() const = 0;
 
   /// Returns the detections on images (B, C, H, W), one Detections for each image. In training mode, detect() and

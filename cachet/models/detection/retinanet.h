@@ -45,7 +45,7 @@ class RetinaNet : public nn::Cloneable<RetinaNet, ObjectDetector> {
   bool outlines_objects() const override { return false; }
   FeaturePyramid& backbone() override { return *backbone_; }
   /// The trial's `forward` returns the class scores of all anchors (batch, anchors · classes). The loss is the sum of
-  /// the losses of a synthetic step.
+  /// the losses of a training step on synthetic data.
   Trial trial(int64_t batch, const torch::TensorOptions& options) override;
 
   DenseOutputs outputs(const at::Tensor& images);

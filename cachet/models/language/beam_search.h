@@ -19,7 +19,7 @@ void check_beam(const BeamOptions& options);
 /// Translates sentences by beam search, as in fairseq. Each step takes the best 2·beam continuations of all hypotheses
 /// of a sentence. A continuation with the end token is finished if it is among the best `beam` continuations, and is
 /// dropped otherwise. The best `beam` continuations without the end token stay in the search. The search of a sentence
-/// ends when `beam` hypotheses are finished, although a longer hypothesis might still become better. At the longest
+/// ends when `beam` hypotheses are finished, although a longer hypothesis might still become better. At the maximum
 /// length, all hypotheses end. Candidates of at::topk with equal scores are ordered by hypothesis, then by token (the
 /// lower first). Returns the hypotheses of each sentence, the best first. Sentences do not depend on each other.
 std::vector<std::vector<Hypothesis>> beam_search(TranslationModel& model, const Sequences& source,

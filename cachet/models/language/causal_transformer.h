@@ -26,8 +26,8 @@ CausalTransformerOptions read_causal_transformer_options(const config::View& tab
 /// A language model whose tokens attend to earlier tokens of the segment. Sinusoids encode positions. A cache in each
 /// layer can add information from earlier segments (Cached Transformers, arXiv 2312.12742). If whole_past is set, the
 /// model reads the whole earlier text: the running sums of its linear attention (elu, trained kernels) and the
-/// positions of its tokens continue from segment to segment. Parts: embedding, blocks, norm (if norms come before their
-/// branches), output.
+/// positions of its tokens continue from segment to segment. Parts: embedding, blocks, norm (only in models with
+/// pre-norm blocks), output.
 class CausalTransformer : public nn::Cloneable<CausalTransformer, BlockLanguageModel> {
  public:
   /// Throws c10::Error for invalid options: whole_past needs linear attention and no cache.

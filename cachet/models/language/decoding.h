@@ -30,7 +30,7 @@ struct Hypothesis {
 };
 
 /// Returns the score of a hypothesis from the log-probabilities of its tokens. If the length penalty is 0, the score is
-/// the sum of the log-probabilities. If the length penalty is 1, the score is their mean.
+/// the sum of the log-probabilities. If the length penalty is 1, the score is the mean of the log-probabilities.
 double hypothesis_score(std::span<const double> log_probabilities, double length_penalty);
 
 /// The unfinished translations of a batch. Each unfinished translation is one batch row of a decoding session. Rows of

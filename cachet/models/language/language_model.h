@@ -62,7 +62,7 @@ class LanguageModel : public virtual Model {
 
   torch::Device device() const { return parameters().at(0).device(); }
 
-  /// Runs a segment of synthetic tokens in a session of segments() whose memory is full.
+  /// Runs a segment of synthetic tokens in a session (see segments()) whose memory is full.
   Trial trial(int64_t batch, const torch::TensorOptions& options) override;
 
  private:
@@ -81,7 +81,7 @@ struct LanguageModelPlan {
   operator ModelPlan() const { return {name, input_of(text), build}; }
 };
 
-/// The values that a corpus requires of a model, as defaults of the recipe.
+/// The values that a corpus requires of a model. They are the recipe's defaults for these values.
 struct LanguageDefaults {
   std::optional<int64_t> vocabulary{};
 };

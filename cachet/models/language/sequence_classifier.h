@@ -45,7 +45,7 @@ struct SequenceClassifierPlan {
   operator ModelPlan() const { return {name, input_of(sequence), build}; }
 };
 
-/// The values that a sequence data set requires of a model, as defaults of the recipe.
+/// The values that a sequence data set requires of a model. They are the recipe's defaults for these values.
 struct SequenceDefaults {
   std::optional<SequenceShape> sequence{};
   std::optional<int64_t> classes{};

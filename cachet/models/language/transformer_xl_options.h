@@ -13,8 +13,8 @@ namespace cachet::models {
 /// can pass its memory tokens on to the next segment (Recurrent Memory Transformer, Bulatov et al., arXiv 2207.06881).
 struct MemoryTokenOptions {
   int64_t count = 0;        // 0: no memory tokens
-  bool recurrent = false;   // whether memory tokens also follow each segment; their last-layer outputs
-                            // are the memory tokens before the next segment
+  bool recurrent = false;   // whether memory tokens also follow each segment
+                            // if so, their last-layer outputs are the memory tokens before the next segment
   bool reads_past = false;  // whether memory tokens see the memory of earlier segments
 };
 

@@ -52,7 +52,7 @@ struct LabelSmoothing {
   SmoothingShare share = SmoothingShare::others;
 };
 
-/// Returns the ε of SmoothingShare::others that gives the same loss over `vocabulary` tokens.
+/// Returns the ε with which SmoothingShare::others gives the same loss as `smoothing`, for `vocabulary` tokens.
 double smoothing_among_others(const LabelSmoothing& smoothing, int64_t vocabulary);
 
 /// Losses (B, T), in nats and in float32 or wider; 0 at positions without a target.
@@ -126,7 +126,7 @@ struct TranslationModelPlan {
   operator ModelPlan() const { return {name, input_of(text), build}; }
 };
 
-/// The values that parallel text requires of a model, as defaults of the recipe.
+/// The values that parallel text requires of a model. They are the recipe's defaults for these values.
 struct TranslationDefaults {
   std::optional<int64_t> source_vocabulary{}, target_vocabulary{};
   std::optional<int64_t> length{};  // maximum number of tokens of a sentence, its end included

@@ -28,7 +28,7 @@ struct ImageClassifierPlan {
   operator ModelPlan() const { return {name, input_of(image), build}; }
 };
 
-/// The values that an image data set requires of a model, as defaults of the recipe.
+/// The values that an image data set requires of a model. They are the recipe's defaults for these values.
 struct ImageDefaults {
   std::optional<ImageShape> image{};
   std::optional<int64_t> classes{};

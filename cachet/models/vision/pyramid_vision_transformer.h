@@ -32,7 +32,7 @@ class PyramidVisionTransformer : public nn::Cloneable<PyramidVisionTransformer, 
   PyramidVisionTransformer(const PyramidVisionTransformerOptions& options, ClassToken class_token);
 
   const PyramidVisionTransformerOptions& options() const { return options_; }
-  /// In v2, returns entries for the norms of all stages except the last, which state that these norms are not folded.
+  /// In v2, returns an entry for the norm of each stage except the last. The entry states that the norm is not folded.
   std::vector<nn::NormFold> leave_inner_norms();
   PyramidStage& last_stage() { return *stages_.back(); }
   /// Returns the tokens after each stage (v2: after its norm). With ClassToken::present, the tokens of the last stage

@@ -65,7 +65,7 @@ struct Corpus {
   std::filesystem::path path;              // path of the file that was read
   int64_t unknown = 0, replaced = 0;       // unknown tokens, and replaced bytes (not UTF-8)
                                            // For a file of tokens, `unknown` and `replaced` are 0.
-                                           // If the text is cut, `unknown` is 0.
+                                           // If only a part of the text is used, `unknown` is 0.
   bool begins_with_mark = false;           // whether a text begins with a byte-order mark; unknown for token files
   int64_t split_tokens = 0;                // tokens of the whole split; facts.tokens of them are used. 0 without a file
   std::optional<std::string> file_note{};  // TokenFile::note() of the file

@@ -29,7 +29,7 @@ class SegmentLoader {
   BatchIterator<SegmentBatch> iterate(int64_t epoch, int64_t first_batch = 0) const {
     return loader_.iterate(epoch, first_batch);
   }
-  /// Returns the samples of batch `number` of an epoch (BatchLoader::place).
+  /// Returns the samples of batch `number` of an epoch; see BatchLoader::place().
   BatchPlace place(int64_t epoch, int64_t number) const { return loader_.place(epoch, number); }
   SegmentBatch make(const BatchPlace& place) const { return loader_.make(place); }
 

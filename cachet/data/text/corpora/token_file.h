@@ -84,8 +84,8 @@ class TokenFile final : public TokenSequence {
   std::unique_ptr<Checksums> checksums_;  // null for a file of the first version
 };
 
-/// Writes a file of tokens id by id. While the file is written, it has a temporary name. At the end, it gets its final
-/// name.
+/// Writes a file of tokens id by id. While the file is written, it has a temporary name. When the file is complete, it
+/// gets its final name.
 class TokenFileWriter {
  public:
   /// Throws std::invalid_argument for a vocabulary above kMaxTokens or a fingerprint that is too long. Throws io::Error

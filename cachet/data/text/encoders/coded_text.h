@@ -29,8 +29,8 @@ inline TextSize size_of(std::string_view text) {
           std::ranges::count_if(text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; })};
 }
 
-/// The part of a text that its tokens encode: the text to which they decode, but not more than the original. Unknown
-/// words, characters without a token, and blanks that tokens do not encode are not in this part.
+/// The size of the part of a text that its tokens encode: the size of the decoded text, at most the size of the
+/// original. Unknown words, characters without a token, and blanks that tokens do not encode do not count.
 struct CodedText {
   TextSize size{};
   int64_t unknown = 0;  // number of tokens for text that the vocabulary does not have

@@ -29,7 +29,7 @@ struct SpecialTokens {
 /// The meaning of token ids.
 struct Vocabulary {
   int64_t size = 0;  // ids are 0 … size − 1
-  /// A fingerprint that is equal for equal meanings: a word for fixed vocabularies, the model's SHA-256 for subwords.
+  /// A fingerprint of the meaning of all ids: a word for fixed vocabularies, the model's SHA-256 for subwords.
   std::string fingerprint{};
   SpecialTokens special{};
   TextNormalization normalization = TextNormalization::none;  // the form of the texts

@@ -10,7 +10,7 @@
 #include "cachet/data/text/sequences/token_store.h"
 
 /// ListOps (Nangia and Bowman 2018) in the form of the Long Range Arena (Tay et al. 2021): nested lists of digits under
-/// operators. The value of each list is a digit.
+/// operators. The value of each nested list is a digit from 0 to 9.
 namespace cachet::data {
 
 /// Token ids: padding, the digits, the operators (with their opening brackets), the closing bracket, and the unknown

@@ -33,8 +33,8 @@ struct PairCounts {
   int64_t read = 0;
   int64_t empty = 0, too_long = 0, unbalanced = 0;         // pairs left out of training, by the first applicable reason
   int64_t cut = 0;                                         // sentences of other splits that were longer than max_length
-  std::array<int64_t, 2> tokens{}, unknown{}, replaced{};  // counts by side, for the pairs in use; `replaced` counts
-                                                           // bytes that were not UTF-8, and is 0 for files of tokens
+  std::array<int64_t, 2> tokens{}, unknown{}, replaced{};  // counts by side, for the pairs in use
+                                                           // replaced: bytes that were not UTF-8 (token files: 0)
   int64_t left_out() const { return empty + too_long + unbalanced; }
   bool operator==(const PairCounts&) const = default;
 };
@@ -42,7 +42,7 @@ struct PairCounts {
 /// A split of sentences and their translations as tokens, in the order of the files.
 class ParallelCorpus {
  public:
-  /// Opens a split. The training split has the pairs that the rules keep. Evaluation splits have all pairs, so pair i
+  /// Opens a split. The training split has the pairs that pass PairRules. Evaluation splits have all pairs, so pair i
   /// is line i. Throws io::Error if files are missing, damaged, empty or of unequal length, and if no pair is left.
   static std::shared_ptr<const ParallelCorpus> open(
       const ParallelOptions& options, const ParallelEncoders& encoders, SequenceSplit split,

@@ -29,8 +29,8 @@ std::vector<ParallelFiles> find_parallel_files(const ParallelOptions& options, S
 std::vector<ParallelFiles> find_parallel_token_files(const ParallelOptions& options, const std::filesystem::path& root);
 std::string parallel_token_file_name(const std::string& stem, const std::string& language);
 
-/// Returns the beginnings of the names of a split's files: the beginnings in the options, or else the first usual
-/// beginning for which files exist. Throws io::Error if no file has a name with one of the beginnings.
+/// Returns the beginnings of a split's file names: those in `options`, or else the first default beginning (such as
+/// "train") for which files exist. Throws io::Error if no file has a name with one of the beginnings.
 std::vector<std::string> parallel_stems(const ParallelOptions& options, SequenceSplit split,
                                         const std::filesystem::path& root);
 

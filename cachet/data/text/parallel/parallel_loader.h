@@ -48,7 +48,7 @@ class ParallelLoader {
   const ParallelCorpus& corpus() const { return *corpus_; }
   int64_t batches() const { return loader_.batches(); }  // number of batches of one epoch
   const BatchOrder& order() const { return loader_.order(); }
-  /// Iterates over the batches of an epoch, from `first_batch` on (BatchLoader::iterate).
+  /// Iterates over the batches of an epoch, from `first_batch` on; see BatchLoader::iterate().
   BatchIterator<ParallelBatch> iterate(int64_t epoch, int64_t first_batch = 0) const {
     return loader_.iterate(epoch, first_batch);
   }

@@ -39,8 +39,8 @@ struct PairRules {
 struct ParallelOptions {
   std::filesystem::path root{};    // a folder; relative to the working folder, else to CACHET_DATA
   std::string source{}, target{};  // languages, which are the endings of file names: "de" and "en"
-  std::vector<std::string> train{}, validation{}, test{};  // beginnings of file names; all are read. If empty,
-                                                           // the first usual beginning that exists is read
+  std::vector<std::string> train{}, validation{}, test{};  // beginnings of file names; all are read
+                                                           // if empty: the beginning that parallel_stems() finds
   std::vector<std::string> columns{};  // language of each column of .tsv files; "-" for a column that is ignored
   ParallelTokens tokens = ParallelTokens::subwords;
   bool shared_vocabulary = true;

@@ -31,7 +31,7 @@ struct SequenceSample {
   int64_t place = 0;  // position of the source: number of a line (from 1), or of an image or file (from 0)
 };
 
-/// The origins of the sequences, which are stored only for a comparison of splits.
+/// The names and keys of the sequences. They are stored only if splits are to be compared.
 struct SequenceOrigins {
   std::string before_place{};        // a sample's name is this text and its position: "basic_val.tsv:", "image "
   std::vector<std::string> files{};  // file at each position, if every sample is a file

@@ -17,7 +17,7 @@ namespace cachet::data {
 /// The form of a sample that the user gives, in contrast to a sample of the data set's files.
 enum class GivenForm { expression, text, pair_of_texts, image };
 
-/// The files of sequences that a reader reads, and the way in which it reads them.
+/// The files that a reader of sequences reads, and the options for reading them.
 struct SequenceFiles {
   const SequenceDatasetOptions& options;
   SequenceSplit split;

@@ -73,11 +73,11 @@ class SequenceLoader {
   int64_t batches() const { return loader_.batches(); }  // number of batches of one epoch
   const SequenceDataset& dataset() const { return *dataset_; }
 
-  /// Iterates over the batches of an epoch, from `first_batch` on (BatchLoader::iterate).
+  /// Iterates over the batches of an epoch, from `first_batch` on; see BatchLoader::iterate().
   BatchIterator<SequenceBatch> iterate(int64_t epoch, int64_t first_batch = 0) const {
     return loader_.iterate(epoch, first_batch);
   }
-  /// Returns the samples of batch `number` of an epoch (BatchLoader::place).
+  /// Returns the samples of batch `number` of an epoch; see BatchLoader::place().
   BatchPlace place(int64_t epoch, int64_t number) const { return loader_.place(epoch, number); }
 
  private:

@@ -26,7 +26,7 @@ struct ResizedCropOptions {
   double least_aspect = 3.0 / 4, most_aspect = 4.0 / 3;  // ratio of width to height
 };
 
-/// Random colour changes in random order (Howard 2013): factors in [1 − x, 1 + x], and a hue in [−hue, hue] of a turn.
+/// Random colour changes in random order (Howard 2013): factors in [1 − x, 1 + x], a hue shift in [−hue, hue] turns.
 struct ColorJitterOptions {
   double brightness = 0, contrast = 0, saturation = 0, hue = 0;
   bool active() const { return brightness > 0 || contrast > 0 || saturation > 0 || hue > 0; }
@@ -64,8 +64,8 @@ struct AugmentationOptions {
 };
 
 /// Reads the keys flip, crop, crop_padding, crop_fill, crop_area, crop_aspect, brightness, contrast, saturation, hue,
-/// the erasing keys and the table rand_augment. `own_sizes` means that each image has its own size; crop is then
-/// `resized`, unless the recipe sets `centre`.
+/// the erasing keys and the table rand_augment. If `own_sizes` is true, each image has its own size, and crop is
+/// `resized` unless the recipe sets `centre`.
 AugmentationOptions read_augmentation_options(const config::View& view, bool own_sizes = false);
 
 /// The height and width in pixels to which images are resized. 0 × 0 disables resizing. If a recipe has a single
@@ -85,8 +85,8 @@ struct ResizeOptions {
   TargetSize image_size{};  // 0 × 0: images stay at the size of the data
   Interpolation interpolation = Interpolation::bicubic;
   /// In evaluation, an image is resized in proportion until it covers image_size / crop_fraction (a square by its
-  /// shorter side). The middle of the resized image is used. With crop_fraction = 1, images of one size are resized as
-  /// a whole.
+  /// shorter side). The middle of the resized image is used. If crop_fraction is 1 and all images of the data set have
+  /// the same size, images are resized as a whole.
   double crop_fraction = 1;
 
   /// Returns the usual options for images of different sizes: a crop of 224 pixels after resizing to 256 pixels.

@@ -24,13 +24,13 @@ enum class CocoFault {
   other_size,     // run lengths of another size than the image's
   elsewhere,      // no common point of the segmentation and its box
   // With the faults `outside_image` and `no_area`, an annotation stays whole. As in mmdetection, evaluation uses
-  // annotations with these two faults, but training does not.
+  // annotations outside the image or without area, but training does not.
   outside_image,  // no common point of the box and its image
   no_area,        // an area of 0, or a side below one pixel
   count
 };
 
-/// Counts of each fault of annotations.
+/// Counts how often each CocoFault occurs in a file of annotations.
 class CocoNotes {
  public:
   void add(CocoFault fault) { ++counts_[static_cast<size_t>(fault)]; }

@@ -64,7 +64,7 @@ class DetectionLoader {
   BatchIterator<DetectionBatch> iterate(int64_t epoch, int64_t first_batch = 0) const {
     return loader_.iterate(epoch, first_batch);
   }
-  /// Returns the samples of batch `number` of an epoch (BatchLoader::place).
+  /// Returns the samples of batch `number` of an epoch; see BatchLoader::place().
   BatchPlace place(int64_t epoch, int64_t number) const { return loader_.place(epoch, number); }
   DetectionBatch make(const BatchPlace& place) const { return loader_.make(place); }
 

@@ -39,9 +39,9 @@ enum class OtherCategories { leave_out, refuse };
 struct DetectionSetOptions {
   std::vector<std::string> class_names{};  // in the model's order; empty: all categories, in the order of the file
   bool may_lack_classes = false;           // whether the file needs only one of the classes, as in evaluation
-  /// The treatment of objects whose category is not one of the classes. By default, such objects are left out if the
-  /// file has all classes, because the classes are then a selection of the file's categories. Otherwise such objects
-  /// are refused.
+  /// The treatment of objects whose category is not one of the classes. By default, objects of other categories are
+  /// left out if the file has all classes, because the classes then select some of the file's categories. Otherwise,
+  /// these objects are refused.
   std::optional<OtherCategories> other_categories{};
   bool masks = false;              // whether objects need masks; objects without a mask are left out
   bool needs_annotations = false;  // whether a file without annotations is an error
@@ -82,7 +82,7 @@ class DetectionSet {
   /// annotations outside the image or without area.
   DetectionObjects objects(int64_t index) const;
 
-  /// Returns all annotations of an image's classes, for evaluation. The category of an annotation is its class.
+  /// Returns an image's annotations of the set's classes, for evaluation. Their `category` is the index of the class.
   std::vector<CocoAnnotation> annotations(int64_t index) const;
 
   /// Whether the set has an annotation for measuring average precision: an object of a class, other than a crowd.

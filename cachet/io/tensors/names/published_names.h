@@ -10,7 +10,7 @@ namespace cachet::io {
 /// become parts of `cache`.
 NameMap published_grc();
 
-/// Returns the map for layers of the published cache in which both attentions reduce their context (PVT's spatial
+/// Returns the name map for layers of the published cache in which both attentions reduce their context (PVT's spatial
 /// reduction). Because of the spatial reduction, the query and the context differ, so `q` and `kv` stay separate.
 NameMap published_grc_spatial_reduction();
 
@@ -24,10 +24,10 @@ NameMap published_pvt();
 /// them again.
 NameMap published_swin();
 
-/// Returns the map for T2T-ViT's token performers (yitu-opensource/T2T-ViT, hikvision-research/Unified-Normalization).
-/// The tensors `kqv`, `proj` and the random map `w` become `attn.kqv`, `attn.proj` and `attn.features`. `mlp.0` and
-/// `mlp.2` become `mlp.fc1` and `mlp.fc2`. Our names for all other parts of T2T-ViT, such as token transformers, are
-/// the same.
+/// Returns the name map for T2T-ViT's token performers (yitu-opensource/T2T-ViT,
+/// hikvision-research/Unified-Normalization). The tensors `kqv`, `proj` and the random map `w` become `attn.kqv`,
+/// `attn.proj` and `attn.features`. `mlp.0` and `mlp.2` become `mlp.fc1` and `mlp.fc2`. Our names for all other parts
+/// of T2T-ViT, such as token transformers, are the same.
 NameMap published_t2t_performer();
 
 /// Returns the map from Transformer-XL (kimiyoung/transformer-xl, pytorch) to our names:
@@ -47,8 +47,8 @@ NameMap published_fairseq_translation();
 
 /// Returns two maps of names. The first of the two maps must be applied before the second. The maps convert the
 /// published state of unified normalization (six tensors per layer) to the two tensors of ops::UnifiedNormState.
-/// `<layer>.unrecorded` (2) must have two counters that the published code does not record: the steps on the window,
-/// and whether the last step was filtered.
+/// `<layer>.unrecorded` (2) must have two counters that the published code does not record: the number of steps that
+/// used window statistics, and whether the last step was filtered.
 std::vector<NameMap> published_unified_norm(int64_t forward_window, int64_t backward_window);
 /// Adds `<layer>.unrecorded`, as zeros, to each layer that has `<layer>.iters`.
 void add_unrecorded_counters(TensorMap& theirs);

@@ -15,9 +15,9 @@ namespace cachet::io {
 /// Returns the index in tree.globals of a storage's element type if Cachet does not support it, else an empty value.
 std::optional<uint32_t> unread_storage(const PickleTree& tree, PickleTree::Ref arguments);
 
-/// Returns the index in tree.globals of a part that Cachet cannot read. The part belongs to the tensor or parameter
-/// that the call `function` with `arguments` makes. A part that cannot be read is a placeholder for the storage or the
-/// tensor, or an element type that Cachet does not support. Returns an empty value if all parts can be read, or if
+/// Examines the tensor or parameter that the call of `function` with `arguments` makes. Returns the index in
+/// tree.globals of a part of it that Cachet cannot read. A part that cannot be read is a placeholder for the storage or
+/// the tensor, or an element type that Cachet does not support. Returns an empty value if all parts can be read, or if
 /// `function` does not make a tensor or a parameter.
 std::optional<uint32_t> unread_part(const PickleTree& tree, const TorchGlobal& function, PickleTree::Ref arguments);
 

@@ -45,8 +45,8 @@ int64_t candidates(const at::Tensor& boxes, const at::Tensor& objects, const Sam
 BoxSample sample_all(const at::Tensor& boxes, const Assignment& assignment, const at::Tensor& objects);
 
 /// Returns priorities that depend only on the seed, the step, the image's number in its data set and the box's index.
-/// Therefore, a resumed run samples the same boxes as an uninterrupted run. `images` has one number for each image of
-/// the batch.
+/// Therefore, a resumed run samples the same boxes as an uninterrupted run. `images` has the number of each image of
+/// the batch in its data set.
 SamplingPriorities counted_priorities(uint64_t seed, uint64_t step, std::vector<uint64_t> images);
 
 }  // namespace cachet::models

@@ -18,7 +18,7 @@ struct DetectionLimits {
 };
 
 /// Selects detections among boxes (n, 4), one box for all classes, or (n, classes·4). scores (n, classes + 1); the last
-/// class, the background, is ignored. Detections are by descending score; equal scores stay in the order box, class.
+/// class, the background, is ignored. Detections are sorted by descending score, then by box, then by class.
 Detections multiclass_nms(const at::Tensor& boxes, const at::Tensor& scores, const DetectionLimits& limits);
 
 }  // namespace cachet::models

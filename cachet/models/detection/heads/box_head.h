@@ -52,7 +52,7 @@ class BoxHead : public nn::Cloneable<BoxHead> {
   BoxHeadLosses losses(const BoxOutputs& outputs, const BoxTargets& targets) const;
 
   /// Decodes the outputs for regions with boxes (n, 4) of one image. Returns boxes (n, 4·classes) within the image, in
-  /// the pixels that `frame` selects, and probabilities (n, classes + 1).
+  /// pixels of the original or of the batch (`frame`), and probabilities (n, classes + 1).
   std::pair<at::Tensor, at::Tensor> decode(const at::Tensor& boxes, const BoxOutputs& outputs,
                                            const DetectionImage& place, DetectionFrame frame) const;
   const BoxHeadOptions& options() const { return options_; }

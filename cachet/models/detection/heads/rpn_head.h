@@ -42,7 +42,7 @@ class RpnHead : public nn::Cloneable<RpnHead> {
 
   DenseOutputs forward(const std::vector<at::Tensor>& levels) const;
   /// Returns the targets of the anchors on feature maps of the sizes `maps`. The losses are divided by the number of
-  /// sampled anchors, in which each image counts at least one positive and one negative anchor.
+  /// sampled anchors. An image without positive anchors adds 1 to this number, as does one without negative anchors.
   AnchorTargets targets(const std::vector<ImageSize>& maps, const DetectionBatch& batch) const;
   /// Returns the losses of each level: sums over the level's samples, divided by `targets.divisor`.
   DenseLosses losses(const DenseOutputs& outputs, const AnchorTargets& targets) const;
