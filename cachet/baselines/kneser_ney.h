@@ -21,9 +21,9 @@ struct TextScore {
 /// Interpolated modified Kneser–Ney (Chen & Goodman 1999, Sec. 3; like KenLM's lmplz without pruning). A language model
 /// must be better than this baseline to have learned more than n-gram counts.
 ///
-/// Each line begins with <s>, which is never predicted, and ends with `line_end`. The counts of the longest n-grams are
-/// raw (their numbers of occurrences). The count of a shorter n-gram is the number of different words that precede it.
-/// If the n-gram begins with <s>, its count is raw. With the discounts D(c) for counts of 1, of 2, and of 3 or more:
+/// Each line begins with <s>, which is never predicted, and ends with `line_end`. The count of one of the longest
+/// n-grams, or of an n-gram that begins with <s>, is its number of occurrences. The count of any other n-gram is the
+/// number of different words that precede it. With the discounts D(c) for counts of 1, of 2, and of 3 or more:
 ///   p(w|h) = (c(hw) − D(c))/Σ c(h·) + (D₁N₁ + D₂N₂ + D₃N₃)/Σ c(h·) · p(w|h without its first word)
 /// and p = 1/V below single words. If a context was never seen, the next shorter context is used.
 class KneserNey {

@@ -9,8 +9,8 @@
 
 namespace cachet::baselines {
 
-/// The accuracy of a linear classifier of pixels. A model must be more accurate than this linear classifier to have
-/// learned anything about images.
+/// The accuracy of a linear classifier whose inputs are the pixels of an image. A model must be more accurate than this
+/// linear classifier to have learned anything about images.
 struct LogisticRegression {
   double top1 = 0, top1_stderr = 0;  // accuracy on the test images, and its standard error
   int64_t parameters = 0;

@@ -9,8 +9,8 @@ namespace cachet::config {
 ///
 /// If `above` changes the `kind` of a table (cache, norm, optimizer, ...) or the `name` of a model, the keys written
 /// for the old kind or name stay, but are marked (Node::left_behind). The code that reads the new kind or name also
-/// reads the marked keys that it knows. No problem is reported for the other marked keys. Keys that `--set` options
-/// write are never marked.
+/// reads the marked keys that it knows. The other marked keys are ignored, and no problem is reported. Keys that
+/// `--set` options write are never marked.
 void merge_over(Node& below, Node above);
 
 }  // namespace cachet::config

@@ -19,8 +19,8 @@ struct NamedRecipe {
 /// first is returned. CACHET_RECIPES is searched before the installation or source tree of this program.
 std::vector<NamedRecipe> named_recipes(const std::filesystem::path& other_than = {});
 
-/// Returns the recipes that a word (with or without .toml) can mean: the recipe with this name ("vision/demo_plain"),
-/// or, if there is none, all recipes with this last part of the name ("demo_plain").
+/// Returns the recipes that a word (with or without .toml) can mean. If a recipe has this name ("vision/demo_plain"),
+/// only it is returned. Otherwise, all recipes of this name in any folder ("demo_plain") are returned.
 std::vector<NamedRecipe> recipes_called(const std::string& word, const std::vector<NamedRecipe>& recipes);
 
 std::string without_recipe_suffix(const std::string& name);

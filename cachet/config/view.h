@@ -53,8 +53,8 @@ class View {
   std::vector<int64_t> integers(std::string_view key, std::vector<int64_t> fallback, Range<int64_t> range = {}) const;
   std::vector<double> reals(std::string_view key, std::vector<double> fallback, Range<double> range = {}) const;
   std::vector<std::string> texts(std::string_view key, std::vector<std::string> fallback) const;
-  /// Reads two integers of one kind, such as the sides of an image. One number in the recipe stands for both integers.
-  /// Two equal integers are recorded as one number. Both integers must lie in the range.
+  /// Reads a pair of integers, such as the height and width of an image. One number in the recipe stands for both
+  /// integers. Two equal integers are recorded as one number. Both integers must lie in the range.
   std::array<int64_t, 2> integer_pair(std::string_view key, std::array<int64_t, 2> fallback,
                                       Range<int64_t> range = {}) const;
 
@@ -87,8 +87,8 @@ class View {
   /// `word`.
   void decide(std::string_view key, std::string_view word) const;
 
-  /// If the document has `key` although this kind of table does not use the key, records a problem with `message`. If
-  /// the key belongs to a kind that a base recipe sets and a later recipe replaces, ignores the key.
+  /// If the document has `key` although this kind of table does not use the key, records a problem with `message`. If a
+  /// base recipe has the key for its own kind, and a later recipe changes the kind, ignores the key.
   void refuse(std::string_view key, const std::string& message) const;
 
   /// Records a problem with a key of this table. The problem states the file and line of the key, or of the table if

@@ -10,8 +10,8 @@
 namespace cachet::data {
 
 /// Reads the key class_names of a recipe's [data]: the model's classes, in the order of the model. If the recipe has no
-/// key class_names, the list is empty, and the data determine the classes. In this case, the resolved recipe has no key
-/// class_names either, as in versions without the key. Empty and repeated names are recorded as problems.
+/// key class_names, the list is empty, the data determine the classes, and the resolved recipe has no such key either
+/// (as in versions of Cachet without the key). Empty and repeated names are recorded as problems.
 std::vector<std::string> read_class_names(const config::View& data);
 
 /// Matches the classes of a data set with the classes of a model by name: result[i] is the index of data_names[i] in

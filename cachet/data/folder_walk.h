@@ -24,7 +24,7 @@ class PassedOver {
 
   /// Adds a file or folder whose name begins with a dot.
   void add_hidden(const std::filesystem::path& path) { add(hidden_, path); }
-  /// Adds a file of a type that the reader of the data set does not use.
+  /// Counts a file whose type the reader of the data set does not use.
   void add_other(const std::filesystem::path& path) { add(others_, path); }
   void add(const PassedOver& more);
 

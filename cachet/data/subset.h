@@ -14,8 +14,8 @@ struct SubsetOptions {
 };
 
 /// Returns the ascending indices of the used samples of a split of `size` samples, or std::nullopt if all are used. The
-/// used samples are the first samples of a permutation that depends on the seed and the split. Therefore, the samples
-/// of a smaller fraction belong to every larger fraction.
+/// used samples are the first samples of a permutation that depends on the seed and the split. Therefore, a larger
+/// fraction also selects all samples of every smaller fraction.
 std::optional<std::vector<int64_t>> kept_samples(int64_t size, const SubsetOptions& options, uint64_t split);
 
 }  // namespace cachet::data

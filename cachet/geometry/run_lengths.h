@@ -52,7 +52,7 @@ class RunLengths {
   std::vector<uint32_t> counts_;
 };
 
-/// Builds a mask from runs of pixels inside the object. The runs must be added in the order of COCO's form: column by
+/// Builds a mask from runs of pixels inside the object. The runs must be added in the order of COCO's files: column by
 /// column, and from top to bottom in each column.
 class RunBuilder {
  public:

@@ -20,9 +20,9 @@ inline constexpr size_t kBleuOrders = 4;
 /// sacreBLEU.
 inline constexpr std::string_view kSacreBleuVersion = "2.6.0";
 
-/// The count that is used for an order (n-gram length) without matches. With `exponential`, the count is 1/2 for the
-/// first such order, 1/4 for the second, and so on (NIST's mteval-v13a.pl; method 3 of Chen and Cherry 2014). With
-/// `none`, the count is 0, which makes the score 0.
+/// The count that is used for an order (n-gram length) without matches. With `exponential`, the first order without
+/// matches gets the count 1/2, the second 1/4, and so on (NIST's mteval-v13a.pl; method 3 of Chen and Cherry 2014).
+/// With `none`, the count is 0, which makes the score 0.
 enum class BleuSmoothing { exponential, none };
 
 /// Options of BLEU. The defaults are sacreBLEU's defaults for a corpus.

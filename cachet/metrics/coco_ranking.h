@@ -29,9 +29,9 @@ struct RankedCategory {
   int64_t truths_in(AreaRange range) const;
 };
 
-/// Sorts `images` (any order, each id once) by category 0 … `categories` − 1. The result refers to elements of
-/// `images`, and the number of threads does not affect the result. Throws std::invalid_argument if an id occurs twice
-/// or a category is unknown.
+/// Collects the truths and detections of `images` (any order, each id once) for each category 0 … `categories` − 1, and
+/// sorts the detections by score. The result refers to elements of `images`, and the number of threads does not affect
+/// the result. Throws std::invalid_argument if an id occurs twice or a category is unknown.
 std::vector<RankedCategory> ranked_by_category(std::span<const ImageVerdicts> images, int32_t categories, int threads);
 
 }  // namespace cachet::metrics

@@ -20,8 +20,8 @@ class NgramMatches {
   void clear();
   /// Adds a reference. The limit of an n-gram is the largest count of this n-gram in any reference.
   void add_reference(std::span<const uint32_t> units);
-  /// Returns the numbers of matching n-grams of a sequence. Element n − 1 of the result is the number for n-grams of
-  /// length n. An n-gram that occurs more often than its limit is counted only up to the limit.
+  /// Returns how many n-grams of a sequence also occur in the references. Element n − 1 of the result is the number for
+  /// n-grams of length n. An n-gram that occurs more often than its limit is counted only up to the limit.
   std::vector<int64_t> matches(std::span<const uint32_t> units);
 
   /// Returns the number of n-grams in a sequence of `units` units.

@@ -26,15 +26,15 @@ class Model : public nn::CopyableModule {
  public:
   Model() = default;
   /// Returns a trial. `options`: device of the samples, and dtype of floating-point samples. The model must already be
-  /// in the mode (training or evaluation) in which the trial is called. A call may advance states of the model, as a
-  /// training step does.
+  /// in the mode (training or evaluation) in which the functions of the trial are called. A call may advance states of
+  /// the model, as a training step does.
   virtual Trial trial(int64_t batch, const torch::TensorOptions& options) = 0;
 
  protected:
   /// Returns a trial's loss: the mean over its samples or tokens, plus the model's penalties.
   torch::Tensor with_penalty(const torch::Tensor& mean);
-  /// Returns the trial of a model that scores classes. `forward` gives logits (batch, classes), and the loss is their
-  /// cross-entropy with synthetic labels.
+  /// Returns a Trial (functions for counting and timing) for a model that scores classes. `forward` gives logits
+  /// (batch, classes), and the loss is their cross-entropy with synthetic labels.
   Trial classifier_trial(std::function<torch::Tensor()> forward, int64_t batch, int64_t classes,
                          const torch::TensorOptions& options);
 

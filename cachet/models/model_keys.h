@@ -44,20 +44,20 @@ void check_norm(const config::View& table, const nn::NormOptions& norm, int64_t 
 /// Records a problem if a norm reads later tokens. Models that write text token by token need check_causal_norm().
 void check_causal_norm(const config::View& table, const nn::NormOptions& norm);
 
-/// Notes that a classifier with this norm before the mean over tokens gives the same answer for every input.
-/// `channels`: the width of the last layer.
+/// If a classifier with this norm before the mean over tokens gives the same answer for every input, adds a note for
+/// the user. `channels`: the width of the last layer.
 void note_norm_before_mean(const config::View& table, const nn::NormOptions& norm, int64_t channels);
 
 /// Records a problem with `key` if `ratio` · `embed_dim`, the hidden width of an MLP, is less than one channel.
 void check_mlp_ratio(const config::View& table, std::string_view key, double ratio, int64_t embed_dim,
                      std::string_view where = "");
 
-/// Records problems with a cache for images and with keys that need tokens on a grid. Serves models whose `tokens`
-/// ("text", "sentences") are not on a grid.
+/// For a model whose tokens are not on a grid, records problems with a cache for images and with keys that need a grid.
+/// `tokens` is the noun for the model's inputs in messages ("text", "sentences").
 void check_cache_without_grid(const config::View& table, const nn::CacheOptions& cache, std::string_view tokens);
 
-/// If `pools` is true, which means that stages pool, but the cache is concatenated and cannot pool, records a problem
-/// with the key cache_pools.
+/// If `pools` is true (stages pool their caches) and the cache is concatenated, records a problem with the key
+/// cache_pools, because a concatenated cache cannot pool.
 void check_stage_pools(const config::View& table, const nn::CacheOptions& cache, bool pools);
 
 /// Notes that the memory attention of a stage (counted from 1) has only one key left, because of `pool` (the value of

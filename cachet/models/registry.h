@@ -56,7 +56,7 @@ ObjectDetectorPlan read_object_detector(const config::View& table, const ImageDe
 /// the model.
 ImageClassifierPlan read_image_classifier(std::string_view name, const config::View& table,
                                           const ImageDefaults& defaults = {});
-/// Reads a model of any capability. Returns the plan of the model's main capability.
+/// Reads a model of any kind (classifier, detector, …). Returns the plan of the model's main capability.
 ModelPlan read_model(std::string_view name, const config::View& table);
 
 /// Returns the `[model]` keys that set the size of the model with this name, with their values: {"depth", "12"},

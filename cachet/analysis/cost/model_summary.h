@@ -21,8 +21,8 @@ struct LayerSummary {
   std::string kind;  // "Linear"
   // The shape of the module's output, taken from the results of operators. For a module with inner modules, it is the
   // shape of the last result inside the module (for attention, with joined heads). For a module without inner modules,
-  // the shape is that of the module's first output, because another layer may also use the module's weights. Empty if
-  // the module computed nothing.
+  // it is the shape of the first output, because a later output can come from another layer with the same weights.
+  // Empty if the module computed nothing.
   std::vector<int64_t> output_shape;
   int64_t parameters = 0;
   Products macs;
@@ -49,7 +49,7 @@ inline constexpr int64_t kAllDepths = std::numeric_limits<int64_t>::max();
 /// computed. MACs are counted by the rules of the papers, so that the MACs of the published modules agree with the
 /// tables of these papers. The summary has one column for the MACs of linear layers and convolutions, and one column
 /// for the MACs of attention products. In a cached layer, the product W[C, X̄] of gates and candidate has 2·Dm inputs.
-/// All of these inputs are counted for every sample, although the product with a shared cache C is computed only once.
+/// All 2·Dm inputs are counted for every sample, although the product with a shared cache C is computed only once.
 /// Norms, activations and biases are not counted.
 ModelSummary summarize(torch::nn::Module& model, const std::function<at::Tensor()>& forward,
                        int64_t depth = kAllDepths);

@@ -23,9 +23,9 @@ struct OperatorUse {
 /// pass and on any device, including the meta device. A thread can have only one ProductTrace at a time.
 ///
 /// A product belongs to the module that owns the weight, also if only a view of the weight is multiplied. A product of
-/// activations belongs to the attention function that was entered last, or to the attention layer if this layer has
-/// used one of its own weights since. If a multiplied weight is neither a parameter nor a view of one (for example, if
-/// it was cut and joined anew), the product belongs to the module that ran last. The products of attention (products.h)
+/// activations belongs to the attention function that was entered last, unless an attention layer used its own weights
+/// after that: then to this layer. If a multiplied weight is neither a parameter nor a view of one (for example, if it
+/// was cut and joined anew), the product belongs to the module that ran last. The products of attention (products.h)
 /// are products of activations, products with weights of an attention function, and products with buffers of attention.
 class ProductTrace {
  public:

@@ -10,7 +10,7 @@
 
 namespace cachet::analysis {
 
-/// The kind of cache of a model in the published table.
+/// Which caches a model of published_counts() has.
 enum class CountedCache {
   none,
   published,  // cache of the published code: variant = "official"
@@ -32,7 +32,7 @@ struct PublishedCount {
 /// comes before the same model with caches.
 std::span<const PublishedCount> published_counts();
 
-/// Returns the plan of a recipe for the model in a row of the published table.
+/// Returns the plan of the model in a row of published_counts(), with the caches of the row.
 models::ImageClassifierPlan plan_of(const PublishedCount& row);
 
 }  // namespace cachet::analysis

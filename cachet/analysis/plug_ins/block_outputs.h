@@ -19,8 +19,8 @@ class Representations {
   /// Returns a tensor (examples, examples) in float64 for each layer: root_of_gram() of the layer's output.
   const std::vector<at::Tensor>& batch(int64_t index) const { return batches_.at(static_cast<size_t>(index)); }
 
-  /// Adds a layer's output. Each output of the first layer begins a new batch. If a model calls its layers several
-  /// times for one batch (pairs of sequences), it therefore gives several batches.
+  /// Adds a layer's output. Each output of the layer that was added first begins a new batch. Thus, a model that calls
+  /// its layers n times for one batch (as for pairs of sequences) adds n batches.
   void add(const std::string& layer, at::Tensor root);
 
  private:
@@ -46,9 +46,9 @@ class BlockOutputs {
   std::map<std::string, at::Tensor> padding_;  // padding tokens of the blocks in progress
 };
 
-/// Returns a representation of the examples in x that has the inner products of x, but at most as many columns as
-/// examples. The alignment (CKA) of two layers can be computed from their representations instead of their outputs x,
-/// so whole token maps need not be stored. x (examples, …) -> (examples, examples), float64.
+/// Returns a square matrix whose rows have the same inner products as the examples in x. The alignment (CKA) of two
+/// layers can be computed from these matrices instead of their outputs x, so whole token maps need not be stored. x
+/// (examples, …) -> (examples, examples), float64.
 at::Tensor root_of_gram(const at::Tensor& x);
 
 }  // namespace cachet::analysis

@@ -4,8 +4,8 @@
 
 namespace cachet::analysis {
 
-/// The mixture of a cached attention layer's two branches (Cached Transformers, arXiv 2312.12742, Eq. 2) for each head.
-/// Each tensor is (B, T, H, d), float32 or wider.
+/// The outputs of a cached attention layer's two branches, weighted for each head, and their sum (Cached Transformers,
+/// arXiv 2312.12742, Eq. 2). Each tensor is (B, T, H, d), float32 or wider.
 struct HeadMixture {
   at::Tensor from_self;    // (1 − σ(λ))·o_self
   at::Tensor from_memory;  // σ(λ)·o_mem; zero in a head's channels beyond the memory's channels

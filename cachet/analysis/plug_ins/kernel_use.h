@@ -82,9 +82,9 @@ class KernelUse {
 /// Returns the mean of ‖W Wᵀ − I‖ ÷ √n over heads: 0 for orthogonal weights (H, n, n).
 double orthogonality_residual(const at::Tensor& weight);
 
-/// The sum over queries of the entropy of `weights` ÷ log(visible keys), and the number of queries. weights (B, H, Lq,
-/// Lk) sum to one. `visible`, `valid` broadcast to (B, H, Lq). Queries that `valid` excludes, and queries that see only
-/// one key, are left out.
+/// The number of queries, and the sum over queries of (entropy of the query's weights) ÷ log(number of visible keys).
+/// weights (B, H, Lq, Lk) sum to one. `visible`, `valid` broadcast to (B, H, Lq). Queries that `valid` excludes, and
+/// queries that see only one key, are left out.
 struct EntropySum {
   double entropy = 0, queries = 0;
 };

@@ -17,8 +17,8 @@ namespace cachet::analysis {
 class MemoryAttention {
  public:
   nn::Listener listener();
-  /// Returns a number for each head of each layer ("blocks.3.attn"): the sum of a query's weights on the memory,
-  /// as a mean over queries and samples.
+  /// For each head of each layer ("blocks.3.attn"), returns the sum of a query's weights on the memory, averaged over
+  /// queries and samples.
   ByLayer<std::vector<double>> layers() const;
 
  private:

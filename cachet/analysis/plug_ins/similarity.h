@@ -15,8 +15,8 @@ namespace cachet::analysis {
 double linear_cka(const at::Tensor& x, const at::Tensor& y);
 
 /// Alignment of every layer of one model with every layer of another, over batches that need not fit in memory together
-/// (Nguyen et al., arXiv 2010.15327, Eq. 3 and 4). The unbiased estimates HSIC₁ of Song et al. (2012) are averaged over
-/// batches before the quotient is taken. A single batch of all examples gives the unbiased alignment.
+/// (Nguyen et al., arXiv 2010.15327, Eq. 3 and 4). CKA is a quotient of HSIC values. Each value is the mean over
+/// batches of the unbiased HSIC₁ of Song et al. (2012). A single batch of all examples gives the unbiased alignment.
 class MinibatchCka {
  public:
   /// `rows`, `columns`: the numbers of layers that form the rows and the columns of similarity().

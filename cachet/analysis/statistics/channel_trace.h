@@ -14,8 +14,8 @@ struct ChannelTrace {
   std::vector<double> arithmetic, geometric;  // geometric: NaN if the window has a value of 0 or below
 };
 
-/// Returns the trace of a channel. `statistics` has a tensor (C) for each step. Throws std::invalid_argument if window
-/// is below 1, and c10::Error for a channel that does not exist.
+/// Returns the statistic of a channel at each step, and its means over windows. `statistics` has a tensor (C) for each
+/// step. Throws std::invalid_argument if window is below 1, and c10::Error for a channel that does not exist.
 ChannelTrace channel_trace(const std::vector<at::Tensor>& statistics, int64_t channel, int64_t window);
 
 /// Returns the channels in the order of their fluctuation over the steps (standard deviation ÷ root mean square), least

@@ -14,9 +14,9 @@
 
 namespace cachet::analysis {
 
-/// Measures the fraction of normal channels (PNAC, normality.h) of each norm with batch statistics while a model
-/// trains, over the last recorded passes of the norm. Each forward pass of a norm counts as one pass, so an optimizer
-/// step with several micro-batches adds several passes. Forward passes in evaluation are not counted.
+/// While a model trains, measures for each norm with batch statistics the fraction of channels with normally
+/// distributed statistics (PNAC, normality.h) over the last recorded passes. Each forward pass of a norm counts once,
+/// so an optimizer step with several micro-batches adds several passes. Forward passes in evaluation are not counted.
 class RecentNormality {
  public:
   /// Observes the forward passes of `model`, which must outlive this object. `passes` is at least kMinForNormality.
@@ -37,8 +37,8 @@ class RecentNormality {
   /// Returns the layers with at least `passes` recorded passes, in the order of the model's calls. The statistics stay
   /// on the device, so that a caller can copy all of them to the host at once.
   std::vector<UnreadLayer> unread_layers() const;
-  /// Returns the fraction of normal channels, or NaN if `numbers` is empty. `numbers` has the values of
-  /// UnreadLayer::forward or UnreadLayer::gradient, copied to the host.
+  /// Returns the fraction of channels that pass the test for a normal distribution, or NaN if `numbers` is empty.
+  /// `numbers` has the values of UnreadLayer::forward or UnreadLayer::gradient, copied to the host.
   double normal_share(std::span<const double> numbers) const;
   /// Returns the fraction of normally distributed channels for each layer of unread_layers(). Reads the layers'
   /// statistics from the device one by one.

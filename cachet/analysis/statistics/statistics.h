@@ -30,12 +30,12 @@ struct Sample {
   size_t count = 0;
 };
 
-/// Returns a bound of the difference of two samples' means (Welch's t-test). If the samples have equal expectations, 95
-/// % of the differences of means do not exceed the bound. Both samples must have at least two values, and at least one
-/// deviation must be above 0.
+/// Returns a bound for the absolute difference of two samples' means (Welch's t-test). If the samples have equal
+/// expectations, 95 % of such differences do not exceed the bound. Both samples must have at least two values, and at
+/// least one deviation must be above 0.
 double welch_bound(const Sample& a, const Sample& b);
 
-/// The difference b − a, measured in pairs whose values share other sources of variation, such as a seed.
+/// The differences b − a of paired values. The two values of a pair share other sources of variation, such as a seed.
 struct PairedDifference {
   size_t pairs = 0;
   double mean = 0, lower = 0, upper = 0;  // mean of b − a, and its 95 % interval by Student's t
@@ -48,8 +48,8 @@ struct PairedDifference {
 PairedDifference paired_difference(std::span<const double> a, std::span<const double> b);
 
 /// Returns the number of pairs with which a t-test at 95 % finds an effect of the size `effect` in four of five
-/// experiments, by the noncentral t distribution. If more than a million pairs would be needed, returns the largest
-/// double.
+/// experiments, by the noncentral t distribution. If this number is more than a million, returns the largest double
+/// instead.
 double pairs_to_decide(double effect);
 
 }  // namespace cachet::analysis

@@ -7,7 +7,7 @@
 namespace cachet::data {
 
 /// Process `rank` of the `world_size` processes that divide each batch of a run. A process may have several `parts` of
-/// each batch. The process reads its parts one after the other, as if there were world_size · parts processes.
+/// each batch, which it reads one after the other. In total, a batch has world_size · parts parts.
 struct Shard {
   int64_t rank = 0, world_size = 1;
   int64_t parts = 1;
@@ -16,7 +16,7 @@ struct Shard {
   int64_t all_parts() const { return world_size * parts; }
   /// Returns the index of this process's part `own` (counted from 0) among all parts.
   int64_t number_of(int64_t own) const { return rank + own * world_size; }
-  /// Returns the shard of this process's part `own`, as if each part had its own process.
+  /// Returns this process's part `own` as a shard of its own: rank number_of(own) among all_parts() processes.
   Shard alone(int64_t own) const { return {number_of(own), all_parts()}; }
 
   /// Returns how many of the `samples` samples of a batch belong to a shard with one part. These are the samples with
@@ -65,7 +65,7 @@ class EpochOrder {
 /// a run, and no process waits for a batch that another process lacks. A batch does not depend on the number of shards.
 /// Shard r of w has the batch's samples r, r + w, r + 2w and so on. Thus, each sample of an epoch is in exactly one
 /// shard, and the sizes of the parts of a batch differ by at most one sample. If a batch has fewer samples than there
-/// are shards, some parts are empty.
+/// are shards, some shards have no samples of this batch.
 class BatchOrder {
  public:
   virtual ~BatchOrder() = default;

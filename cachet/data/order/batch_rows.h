@@ -18,8 +18,8 @@ struct TokenRange {
 
 /// Batch rows over one long sequence of tokens, as in Transformer-XL (Dai et al. 2019). The sequence is cut into batch
 /// rows of equal length, and batch n has segment n of each row. Thus, each row of a batch continues the same row of the
-/// previous batch. This also holds in a shard (shard r of w has the rows r, r + w and so on). The last segment may be
-/// shorter. Tokens after the last whole row are not read; there are fewer such tokens than rows.
+/// previous batch, also in a shard (shard r of w has the rows r, r + w and so on). The last segment may be shorter.
+/// Tokens after the last whole row are not read; there are fewer such tokens than rows.
 ///
 /// A sample is a segment of a batch row; the number of the sample is row · (segments of a row) + segment. The order is
 /// not random, so all epochs are equal, and the order needs no memory.

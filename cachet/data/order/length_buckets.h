@@ -11,9 +11,9 @@ namespace cachet::data {
 /// The length of each sample.
 using Lengths = std::shared_ptr<const std::vector<int64_t>>;
 
-/// Batches of equal size with samples of similar lengths. After shuffling, the samples of every `bucket_batches`
-/// batches are sorted by length together and cut into batches. After that, the batches of the epoch are shuffled, but a
-/// last batch that is smaller than the others stays the last. The samples of a smaller last batch are chosen at random
+/// Batches of equal size with samples of similar lengths. After shuffling, each group of samples for `bucket_batches`
+/// batches is sorted by length and cut into batches. After that, the batches of the epoch are shuffled, but a last
+/// batch that is smaller than the others stays the last. The samples of a smaller last batch are chosen at random
 /// before sorting. With drop_last, these samples are left out. Without shuffling, all samples are sorted by length.
 class LengthBuckets final : public BatchOrder {
  public:

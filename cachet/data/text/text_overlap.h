@@ -18,9 +18,9 @@ SplitOverlap sequence_overlap(const SequenceDataset& training, const SequenceDat
                               const std::string& split);
 
 /// Finds, for each of the given splits, the pairs that have a sentence of either language (by pair_keys()) in common
-/// with a training pair. Training pairs are the pairs that data.fraction selects, even if their length excludes them
-/// later. Reads the training texts once; progress counts pairs. Throws io::Error for unreadable texts. Ignores token
-/// files.
+/// with a training pair. Training pairs are all pairs that data.fraction selects, also pairs that training leaves out
+/// for their length. Reads the training texts once; progress counts pairs. Throws io::Error for unreadable texts.
+/// Ignores token files.
 std::vector<SplitOverlap> parallel_overlaps(
     const ParallelOptions& options, std::span<const SequenceSplit> splits, const LookProgress& progress = {},
     const std::filesystem::path& working_folder = std::filesystem::current_path());

@@ -87,8 +87,8 @@ std::vector<std::string> find_class_names(const DatasetOptions& options, const s
 std::string digest_of_validation_indices(const DatasetOptions& options, const std::filesystem::path& working_folder);
 
 /// Opens one split. `progress` is called during long searches through folders. If options.class_names is not empty,
-/// labels are indices in that list, matched by name (class_matching.h). Throws io::Error, which names the file and its
-/// line, or the missing class. Throws std::invalid_argument if `options` do not have the split `split`.
+/// labels are indices in that list, matched by name (class_matching.h). Throws io::Error for a faulty file (with its
+/// line) or a missing class (with its name). Throws std::invalid_argument if `options` do not have the split `split`.
 std::shared_ptr<const LabelledImages> open_dataset(
     const DatasetOptions& options, Split split,
     const std::filesystem::path& working_folder = std::filesystem::current_path(), const IndexProgress& progress = {});

@@ -37,8 +37,8 @@ struct ImageKind {
 /// Returns all kinds of image data, in the order in which messages list them.
 std::span<const ImageKind* const> image_kinds();
 
-/// The kinds that code refers to. mnist and fashion_mnist are IDX files with known class names and statistics.
-/// class_folders has a folder of JPEG and PNG files for each class.
+/// The kinds of image data for which a C++ constant exists. mnist and fashion_mnist are IDX files with known class
+/// names and statistics. class_folders has a folder of JPEG and PNG files for each class.
 extern const ImageKind kIdx, kMnist, kFashionMnist, kCifar10, kCifar100, kClassFolders;
 
 }  // namespace cachet::data

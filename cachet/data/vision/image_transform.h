@@ -49,8 +49,8 @@ class ImageTransform {
 
   /// Reads a JPEG or PNG file, and transforms it like a sample of the data set, in grey or RGB like the data. Returns
   /// (1, C, H, W) of output_shape(). If all images of the data set have one size, the whole file is first resized to
-  /// that size (with the interpolation of the transform), because the model has learned from images of that size. The
-  /// same image gives the same bits as a sample of the data set and as a file. The function is only for evaluation
+  /// that size (with the interpolation of the transform), because the model has learned from images of that size. For a
+  /// file of the data set, the result equals the data set's sample, bit for bit. The function is only for evaluation
   /// transforms, which use no random numbers. Calls `see_bytes` with the bytes of the file. Throws io::Error that names
   /// the file, and std::invalid_argument unless the data have 1 or 3 channels.
   at::Tensor of_file(const std::filesystem::path& file, io::OrientationRule orientation = io::OrientationRule::ignore,

@@ -5,7 +5,7 @@
 
 namespace cachet::io {
 
-/// Returns the CRC-32C (Castagnoli's polynomial) of RFC 3720, appendix B.4.
+/// Returns the checksum CRC-32C (Castagnoli's polynomial), as defined in RFC 3720, appendix B.4.
 uint32_t crc32c(std::string_view bytes);
 
 }  // namespace cachet::io

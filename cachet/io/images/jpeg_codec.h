@@ -18,7 +18,7 @@ inline constexpr int kMaxJpegScans = 100;
 
 /// Decodes a JPEG file of 8 bits per sample. The file may be baseline or progressive, and grey, YCbCr, RGB, CMYK or
 /// YCCK (CMYK and YCCK are stored inverted, as by Adobe, and become RGB). `allocate` is called once for memory, after
-/// all limits were checked. Below the requested region, a baseline file is not decoded but only searched for its end.
+/// all limits were checked. Below the requested region, a baseline JPEG is only searched for its end, without decoding.
 /// Arithmetic coding is read if the libjpeg in use supports it. Further pictures of an MPO photograph are skipped.
 /// Throws Error, whose message begins with `name`, if the file does not have the data of all pixels: a truncated file,
 /// missing data or missing tables. Also throws Error for lossless and hierarchical files, 12 and 16 bits per sample,

@@ -28,8 +28,8 @@ std::vector<NamedTensor> distinct_buffers(const torch::nn::Module& module);
 /// the first of its names. The tensors are detached and use the module's storage.
 TensorMap state_dict(const torch::nn::Module& module);
 
-/// The differences that load_state_dict() accepts. By default, a tensor may differ only in its type, and only if the
-/// conversion is exact.
+/// The differences that load_state_dict() accepts. By default, a tensor may differ from the module's tensor only in its
+/// type, and only if the conversion is exact.
 struct LoadPolicy {
   enum class Conversion {
     kNone,   // only the same type

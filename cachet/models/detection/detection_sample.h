@@ -36,9 +36,9 @@ struct DetectionTarget {
 /// The kind of a random choice in a training step.
 enum class SamplingPlace { anchors, proposals };
 
-/// Returns one random priority for each candidate of image `image` of the batch: (candidates) float64. The priorities
-/// depend only on the caller's step and image. The candidates with the lowest priorities are chosen as training
-/// samples. See box_sampling.h.
+/// Returns one random priority for each candidate of image `image` of the batch: (candidates) float64. Of a run's
+/// state, only the training step and the image affect the priorities. The candidates with the lowest priorities are
+/// chosen as training samples. See box_sampling.h.
 using SamplingPriorities = std::function<at::Tensor(SamplingPlace place, size_t image, int64_t candidates)>;
 
 /// The images of a training step.
@@ -69,7 +69,7 @@ struct Detections {
   at::Tensor mask_scores{};  // (n, side, side), the score of each cell of a box; undefined without masks
 };
 
-/// The image whose pixels are the unit of the detections.
+/// The pixels in which boxes of detections are measured: pixels of the original image, or of the image in the batch.
 enum class DetectionFrame { original, batch };
 
 }  // namespace cachet::models

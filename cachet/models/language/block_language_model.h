@@ -35,7 +35,7 @@ class BlockLanguageModel : public LanguageModel {
                                         LanguageSession& session) override;
   torch::Tensor next_token(const torch::Tensor& ids, LanguageSession& session) override;
   void read(const torch::Tensor& ids, LanguageSession& session) override { encode(ids, session); }
-  /// Whether the model was made with caches. Frozen caches count too, because the output begins anew with each segment.
+  /// Whether the model was made with caches. With a cache, even a frozen one, the output begins anew with each segment.
   bool remembers_segments() const override { return was_made_with_caches_; }
 
   /// Returns the output of the last layer for a segment: ids (rows, L) -> (rows, L, dim), one batch row for each text.

@@ -9,8 +9,8 @@
 
 namespace cachet::models {
 
-/// The length limits of a translation, in tokens without the end token. A translation has at least `shortest` tokens,
-/// and at most int(per_token·width + added) tokens, but no more than the model's longest length.
+/// The limits of a translation's length, in tokens without the end token. The minimum is `shortest`. The maximum is
+/// int(per_token·n + added) for a source of n tokens (see Width), but no more than the model's longest length.
 struct LengthLimits {
   enum class Width {
     sentence,  // number of source tokens with the end: independent of the other sentences of the batch

@@ -26,7 +26,7 @@ class LongRangeTransformer : public nn::Cloneable<LongRangeTransformer, Sequence
   /// norm cannot be merged.
   std::vector<nn::NormFold> norm_folds() override;
 
-  /// Returns the features (B, embed_dim) of a batch of sequences. The features are the input of the head.
+  /// Returns the features (B, embed_dim) of a batch of sequences, which are the input of the classification head.
   torch::Tensor encode(const Sequences& sequences);
 
  private:

@@ -25,7 +25,7 @@ class TransformerXL : public nn::Cloneable<TransformerXL, BlockLanguageModel> {
   torch::Tensor encode(const torch::Tensor& ids, LanguageSession& session) override;
 
  private:
-  // The distances (before dropout) and hidden keys of a segment of `length` tokens after `past` earlier tokens.
+  // The encodings of distances (before dropout) and the masked keys for `length` tokens after `past` earlier tokens.
   struct Positions {
     int64_t length, past, clamp_length, window;
     nn::RelativeLayout layout;

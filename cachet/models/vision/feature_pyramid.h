@@ -21,8 +21,8 @@ class FeaturePyramid : public virtual ImageModel {
   virtual std::vector<int64_t> feature_channels() const = 0;
   virtual std::vector<int64_t> feature_strides() const = 0;  // 4, 8, 16, 32 for patches of 4
 
-  /// The trial's `forward` returns the last feature map. The loss is the sum, over all feature maps, of the mean of the
-  /// squared values of a map.
+  /// In the returned Trial, `forward` returns the last feature map. The loss is the sum, over all feature maps, of the
+  /// mean of the squared values of a map.
   Trial trial(int64_t batch, const torch::TensorOptions& options) override;
 };
 

@@ -79,7 +79,7 @@ struct Corpus {
 Token line_end(CorpusTokens tokens, const Vocabulary& vocabulary);
 
 /// The tokens of a text, line by line. Sizes of text are measured after the encoder has normalized the text. The coded
-/// text of a line is the text to which its tokens (without unknown tokens) are decoded, but not more than the line. The
+/// text of a line is the text that results from decoding its known tokens; it counts at most as large as the line. The
 /// end of a line is always coded. `coded.size` is counted only on request, because counting takes time. Throws
 /// io::Error for a subword model without an end token.
 struct EncodedCorpus {

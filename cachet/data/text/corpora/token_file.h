@@ -64,7 +64,7 @@ class TokenFile final : public TokenSequence {
   using Block = std::shared_ptr<const std::vector<std::byte>>;
   Block checked_block(int64_t block) const;
   void read_ids(int64_t first, int64_t count, int64_t* out) const;
-  /// Converts bytes of the file to ids.
+  /// Converts bytes of the file (two or four for each id) to ids.
   void use_ids(int64_t first, std::span<const std::byte> bytes, int64_t* out) const;
   [[noreturn]] void refuse_id(int64_t first, std::span<const int64_t> ids) const;
 
@@ -99,8 +99,8 @@ class TokenFileWriter {
   void add(std::span<const Token> tokens);
   /// Adds the size of the text from which the tokens were made.
   void add_text(const TextSize& size);
-  /// Adds the size of the part of a text that the tokens encode. Call add_coded() for all parts of a text, or for none
-  /// of them.
+  /// Adds the coded part of a text (the part that its tokens encode) to the facts that finish() returns. Call
+  /// add_coded() for all parts of a text, or for none of them.
   void add_coded(const CodedText& coded);
   TokenFileFacts finish();
 

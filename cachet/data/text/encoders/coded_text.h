@@ -43,7 +43,7 @@ struct CodedText {
   bool operator==(const CodedText&) const = default;
 };
 
-/// Returns the smaller of the numbers of bytes and the smaller of the numbers of characters of two sizes.
+/// Returns a size with the smaller number of bytes, and the smaller number of characters, of two text sizes.
 inline TextSize smaller(const TextSize& one, const TextSize& other) {
   return {std::min(one.bytes, other.bytes), std::min(one.characters, other.characters)};
 }

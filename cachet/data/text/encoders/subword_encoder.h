@@ -37,7 +37,7 @@ class SubwordEncoder final : public TextEncoder {
 std::string with_valid_utf8(std::string_view text, int64_t& replaced);
 
 /// Returns a note for the user about replaced bytes, without a full stop: "2 bytes that are not UTF-8 were read as
-/// U+FFFD, …". `of` is a text that the note has after the word "bytes", such as " of de".
+/// U+FFFD, …". `of` is inserted after the word "bytes"; for the German side, it is " of de".
 std::string replaced_bytes_text(int64_t replaced, const std::string& of = "");
 
 /// The path and the bytes of the options' subword model. The path of the subword model is searched for like the data

@@ -30,10 +30,10 @@ class WordCounter {
   void add_line(std::string_view line);
   int64_t tokens() const { return tokens_; }  // number of tokens, including <eos>
 
-  /// Returns <eos>, then the words by descending count; words of equal count are in order of first occurrence. Because
-  /// of the order of the words, each word has the same id as in Transformer-XL's code. Words with a count below
+  /// Returns <eos>, then the words by descending count; words of equal count are in order of first occurrence. Words
+  /// have the same order in Transformer-XL's code, so each word has the same id there. Words with a count below
   /// `least`, and words after the first `most` of the list, are counted as <unk>. The returned list always contains
-  /// <unk>. If the text does not contain <unk>, it is the last word of the list.
+  /// <unk>. If the text does not contain <unk>, <unk> is the last word of the list.
   std::vector<CountedWord> words(int64_t most = kMaxTokens, int64_t least = 1) const;
 
  private:

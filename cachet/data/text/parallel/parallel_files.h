@@ -30,7 +30,7 @@ std::vector<ParallelFiles> find_parallel_token_files(const ParallelOptions& opti
 std::string parallel_token_file_name(const std::string& stem, const std::string& language);
 
 /// Returns the beginnings of a split's file names: those in `options`, or else the first default beginning (such as
-/// "train") for which files exist. Throws io::Error if no file has a name with one of the beginnings.
+/// "train") for which files exist. If `options` has none, and no file has a default beginning, throws io::Error.
 std::vector<std::string> parallel_stems(const ParallelOptions& options, SequenceSplit split,
                                         const std::filesystem::path& root);
 

@@ -23,7 +23,7 @@ const char* to_string(ParallelSide side);  // "source" or "target"
 /// A vocabulary that a recipe names.
 struct ParallelVocabulary {
   std::filesystem::path file = "subwords.model";  // from `cachet data subwords --line-ends` or `cachet data words`;
-                                                  // searched for below the root, working folder and CACHET_DATA
+                                                  // the file is searched for below root, working folder, CACHET_DATA
   int64_t size = 8000;                            // required number of tokens; 0: any
   std::string hash{};                             // if given, the file must have this hash
   bool operator==(const ParallelVocabulary&) const = default;

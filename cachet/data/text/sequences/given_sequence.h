@@ -19,7 +19,7 @@ struct GivenSequence {
 class GivenSequenceReader {
  public:
   /// Takes options for texts, pairs of texts or expressions. Throws io::Error for an unusable subword model, and
-  /// std::invalid_argument for options of images.
+  /// std::invalid_argument if the samples of the data set are images.
   explicit GivenSequenceReader(const SequenceDatasetOptions& options);
 
   /// Reads an expression (listops), a text (imdb), or two texts with a tab between them (matching). Throws io::Error,

@@ -32,9 +32,9 @@ class SequenceBuilder {
   SequenceBuilder(const Vocabulary& vocabulary, const SequenceRules& rules)
       : vocabulary_(vocabulary), rules_(rules), store_(std::make_shared<TokenStore>(vocabulary.size)) {}
 
-  /// Adds a sequence and returns its number, or std::nullopt if it is empty and empty samples are skipped. If the data
-  /// set stores origins, `text_key` identifies the text of the sequence. Throws io::Error, whose message names the
-  /// fault but not the position in the file.
+  /// Adds a sequence and returns its number, or std::nullopt if it is empty and empty samples are skipped. If
+  /// keep_origins is set, stores `text_key` as the key of the sequence's text (SequenceOrigins). Throws io::Error,
+  /// whose message names the fault but not the position in the file.
   std::optional<int64_t> add_sequence(std::vector<Token> tokens, std::string text_key = {});
   void add_sample(const SequenceSample& sample) { samples_.push_back(sample); }
   void skip_sample() { ++counts_.skipped; }

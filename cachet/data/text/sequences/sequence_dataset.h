@@ -82,9 +82,9 @@ class SequenceDataset {
   std::string sample_name(int64_t index) const;
   void set_origins(std::shared_ptr<const SequenceOrigins> origins) { origins_ = std::move(origins); }
 
-  /// Returns the samples with the indices `indices`, in this order, without copying sequences. The counts() of the
-  /// result have the cut samples of the subset, but the skipped samples and replaced bytes of all samples that were
-  /// read. If a limit chose the indices, `split_size` is the size of their split.
+  /// Returns the samples with the indices `indices`, in this order, without copying sequences. In the result's
+  /// counts(), `truncated` is for the subset, but `skipped` and `replaced` are for all samples that were read. If a
+  /// limit chose the indices, `split_size` is the size of the whole split.
   std::shared_ptr<const SequenceDataset> subset(const std::vector<int64_t>& indices, int64_t split_size = 0) const;
   /// Returns the number of samples of the split, which exceeds size() if a limit left out samples.
   int64_t split_size() const { return std::max(split_size_, size()); }

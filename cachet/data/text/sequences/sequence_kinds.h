@@ -47,10 +47,10 @@ struct SequenceKind {
 /// Returns all kinds of sequences, in the order in which messages list them.
 std::span<const SequenceKind* const> sequence_kinds();
 
-/// The kinds of sequence data to which code refers. The kind listops reads the TSV files of the Long Range Arena. The
-/// kind imdb reads a folder with one file for each review. The kind matching reads pairs of texts in the TSV form of
-/// the ACL Anthology Network. The kind cifar10_pixels reads images of CIFAR-10 as 1,024 grey values. The kind texts
-/// reads TSV files of texts with the names of their classes; recipes list the classes.
+/// The kinds of sequence data for which a C++ constant exists. The kind listops reads the TSV files of the Long Range
+/// Arena. The kind imdb reads a folder with one file for each review. The kind matching reads pairs of texts in the TSV
+/// form of the ACL Anthology Network. The kind cifar10_pixels reads images of CIFAR-10 as 1,024 grey values. The kind
+/// texts reads TSV files of texts with the names of their classes; recipes list the classes.
 extern const SequenceKind kListOps, kImdb, kMatching, kCifar10Pixels, kTexts;
 
 }  // namespace cachet::data

@@ -41,8 +41,8 @@ DetectionBatch collate(std::vector<DetectionSample> samples, int64_t multiple);
 /// Returns the groups for GroupedBatches: 1 for images that are wider than high, 0 for all other images.
 std::vector<int64_t> orientations(const DetectionSet& set);
 
-/// Returns the group of each image for GroupedBatches, in the order of the data set. The images of one group come from
-/// `window` consecutive images of the data set. In evaluation, all images of a group have one size after padding to the
+/// Returns the group of each image for GroupedBatches, in the order of the data set. Each group has only images of one
+/// block of `window` consecutive images. In evaluation, all images of a group have one size after padding to the
 /// multiple. Therefore, no image of a batch is padded further, and the model's result for an image does not depend on
 /// the other images.
 std::vector<int64_t> padded_sizes(const DetectionSet& set, const DetectionTransformOptions& transform, int64_t window);

@@ -30,7 +30,7 @@ struct DetectionTransformOptions {
   double mirror = 0.5;                           // probability of mirroring left and right
   bool mirror_first = false;                     // whether to mirror before resizing instead of after it
 
-  /// The fraction of images that change in three steps: resizing to one of crop_scales, then a random crop with sides
+  /// The fraction of images that go through three steps: resizing to one of crop_scales, then a random crop with sides
   /// between the bounds (and within the image), then the usual resizing.
   double crop_share = 0;
   std::vector<ScaleLimit> crop_scales{};

@@ -9,8 +9,8 @@
 
 namespace cachet::io {
 
-// Rules convert the names and shapes of foreign tensors to ours. Rules are data: applied forward, they import tensors;
-// inverted, they export tensors. Rules work on any dictionary of tensors: parameters, gradients, moments.
+// Rules convert the names and shapes of foreign tensors to ours. The inverted rules convert our tensors for export.
+// Rules work on any dictionary of tensors: parameters, gradients, moments.
 //
 // Names in rules are patterns that match whole names. `*` matches one or more characters without a dot, `#` matches a
 // number, `**` matches any characters or none. From the left, each wildcard matches as many characters as possible.

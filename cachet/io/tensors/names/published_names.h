@@ -26,8 +26,8 @@ NameMap published_swin();
 
 /// Returns the name map for T2T-ViT's token performers (yitu-opensource/T2T-ViT,
 /// hikvision-research/Unified-Normalization). The tensors `kqv`, `proj` and the random map `w` become `attn.kqv`,
-/// `attn.proj` and `attn.features`. `mlp.0` and `mlp.2` become `mlp.fc1` and `mlp.fc2`. Our names for all other parts
-/// of T2T-ViT, such as token transformers, are the same.
+/// `attn.proj` and `attn.features`. `mlp.0` and `mlp.2` become `mlp.fc1` and `mlp.fc2`. For all other parts of T2T-ViT,
+/// such as token transformers, Cachet uses T2T-ViT's own names.
 NameMap published_t2t_performer();
 
 /// Returns the map from Transformer-XL (kimiyoung/transformer-xl, pytorch) to our names:
@@ -45,8 +45,8 @@ NameMap published_transformer_xl();
 /// positions are dropped.
 NameMap published_fairseq_translation();
 
-/// Returns two maps of names. The first of the two maps must be applied before the second. The maps convert the
-/// published state of unified normalization (six tensors per layer) to the two tensors of ops::UnifiedNormState.
+/// Returns two maps of tensor names, to be applied in this order. Together, these name maps convert the published state
+/// of unified normalization (six tensors per layer) to the two tensors of ops::UnifiedNormState.
 /// `<layer>.unrecorded` (2) must have two counters that the published code does not record: the number of steps that
 /// used window statistics, and whether the last step was filtered.
 std::vector<NameMap> published_unified_norm(int64_t forward_window, int64_t backward_window);

@@ -28,8 +28,8 @@ struct TorchGlobal {
   SafetensorsType element = SafetensorsType::kF32;  // element type, for `storage` and `element_type`
 };
 
-/// Classifies a Python name in a pickle. The list of names of the kind `code` serves only for a clear error message. If
-/// a name were missing, the reader would still be safe, because it runs no function that a file mentions.
+/// Classifies a Python name in a pickle. Names of the kind `code` are listed only for a clear error message. If a name
+/// were missing, the reader would still be safe, because it runs no function that a file mentions.
 TorchGlobal torch_global(std::string_view module, std::string_view name);
 
 }  // namespace cachet::io

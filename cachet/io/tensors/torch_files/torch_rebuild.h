@@ -9,16 +9,16 @@
 
 namespace cachet::io {
 
-/// The functions of this file compute the results of calls in a torch.save file. The arguments of a call are a tuple in
-/// `tree`. Each function throws io::Error without a position; the caller adds the position.
+/// These functions compute the results of the Python calls in the pickle of a torch.save file. The arguments of a call
+/// are a tuple in `tree`. Each function throws io::Error without a position; the caller adds the position.
 
 /// Returns the index in tree.globals of a storage's element type if Cachet does not support it, else an empty value.
 std::optional<uint32_t> unread_storage(const PickleTree& tree, PickleTree::Ref arguments);
 
 /// Examines the tensor or parameter that the call of `function` with `arguments` makes. Returns the index in
-/// tree.globals of a part of it that Cachet cannot read. A part that cannot be read is a placeholder for the storage or
-/// the tensor, or an element type that Cachet does not support. Returns an empty value if all parts can be read, or if
-/// `function` does not make a tensor or a parameter.
+/// tree.globals of a part of it that Cachet cannot read: a placeholder (instead of the storage or the tensor) or an
+/// unsupported element type. Returns an empty value if all parts can be read, or if `function` does not make a tensor
+/// or a parameter.
 std::optional<uint32_t> unread_part(const PickleTree& tree, const TorchGlobal& function, PickleTree::Ref arguments);
 
 /// Makes a storage from a persistent id ("storage", type, key, location, count). The storage's record in the file must

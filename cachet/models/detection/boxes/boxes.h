@@ -8,7 +8,7 @@ namespace cachet::models {
 
 // Boxes are (…, 4): x0, y0, x1, y1, the corners in pixels. A side is the difference of two coordinates, without + 1.
 
-/// Converts outputs of heads to float32 or wider. The eight bits of bfloat16 are too few for positions in a photograph.
+/// Converts outputs of heads to float32 or wider. bfloat16's 8-bit precision is too low for positions in a photograph.
 at::Tensor widened(const at::Tensor& x);
 
 /// Returns the intersection over union (n, m) of boxes (n, 4) and others (m, 4). The ratio is 0 if the union of two

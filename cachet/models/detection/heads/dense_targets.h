@@ -58,8 +58,8 @@ struct AnchorTargets {
   LaidAnchors anchors{};
   std::vector<DenseSample> samples{};  // samples of each image
   /// The number by which the sums of losses are divided. A head sets the divisor to the number of samples of its batch.
-  /// If the batch is a part of a step, the caller may set the divisor to the number of samples of the step, times the
-  /// part's fraction of the step.
+  /// If the batch is one part of a step, the caller may instead set the divisor to the number of samples of the whole
+  /// step, multiplied by the part's fraction of the step.
   double divisor = 0;
 };
 
