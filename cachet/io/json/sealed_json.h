@@ -9,7 +9,7 @@ namespace cachet::io {
 /// text, which reveals any later change. Throws std::invalid_argument if `object` is not an object.
 std::string sealed_json(std::string_view object);
 
-/// Whether a text is an unchanged result of sealed_json(). Besides "digest", the object may have any fields.
+/// Whether a text is an unchanged result of sealed_json(). The object may have any other fields.
 bool is_sealed_json(std::string_view text);
 
 }  // namespace cachet::io

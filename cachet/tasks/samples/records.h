@@ -84,7 +84,7 @@ class RecordFile {
 
   /// Whether record `index` < done() is a record of version 0.1.0, which lacks the digest of its sample's bytes. A
   /// record without this digest is made again, and so are all later records: forget_from() removes the records from
-  /// `index` on. If the source of the record is none of `sources`, require_old() throws the error of require().
+  /// `index` on. If `sources` does not contain the source of the record, require_old() throws the error of require().
   bool is_old(int64_t index) const { return origin(index).sample.empty(); }
   void require_old(int64_t index, const std::vector<std::string>& sources) const;
   void forget_from(int64_t index, WhyForgotten why = WhyForgotten::unsaid_bytes);
