@@ -54,8 +54,8 @@ class MultiHeadAttention : public Cloneable<MultiHeadAttention, Attention> {
   torch::Tensor weights_of(const torch::Tensor& heads, const torch::Tensor& context, const AttentionArgs& args) const;
 
  protected:
-  /// Replaces the cache by constant keys and values. Call this function only on a shallow copy of the layer, which
-  /// shares its parts with the original.
+  /// Replaces the cache by constant keys and values. Call this function only on a shallow copy of the layer. The
+  /// copy and the original have the same parts.
   void hold_memory();
 
  private:
