@@ -15,6 +15,8 @@ A comment stands before a paragraph or a table. If its lines would make a page t
 
 - `needs: name, …`: as long as docs/evidence lacks one of these files, the comment is passed over, and what follows it stands as it
   is: rows with "not run".
+- `table: line`: a line of the head of the table. The table is written below the comment if it is not there, so that a page shows no
+  rows without numbers while its files are missing.
 - `name = expression` names a value for the rest of the page.
 - `holds: expression` is a fact that the text states without a number.
 - A line that begins with | is a row of the table. Its cells before the first brace find the row.
@@ -35,6 +37,7 @@ COMMENT = re.compile(r"<!-- numbers(?: in (?P<file>[\w./-]+) -->|\n(?P<lines>.*?
 DEFINITION = re.compile(r"(\w+) = (.*)")
 FACT = re.compile(r"holds: (.*)")
 NEEDS = re.compile(r"needs: (.*)")
+HEAD = re.compile(r"table: (.*)")
 VERDICT = "|".join(map(re.escape, verdicts.WORDS))
 NUMBER = r"[+−]?\d+(?:,\d{3})*(?:\.\d+)?(?: [kMG]\b)?"
 
@@ -149,8 +152,9 @@ class Page:
         needed = [name for line in lines if (needs := NEEDS.fullmatch(line)) for name in re.split(r",\s*", needs[1])]
         if any(name not in self.names for name in needed):
             return []
+        heads = [head[1] for line in lines if (head := HEAD.fullmatch(line))]
         for line in lines:
-            if NEEDS.fullmatch(line):
+            if NEEDS.fullmatch(line) or HEAD.fullmatch(line):
                 continue
             if definition := DEFINITION.fullmatch(line):
                 self.names[definition[1]] = computed(definition[2], self.names)
@@ -162,8 +166,14 @@ class Page:
             if not computed(fact, self.names):
                 self.problem(comment.start(), f"this does not hold: {fact}")
         comparisons.count(lambda: [rendered(line, self.names) for line in templates])
+        if heads and not self.text.startswith(heads[0], comment.end()):
+            self.problem(comment.start(), "its table is missing")
+            return [(comment.end(), comment.end(), "".join(f"{line}\n" for line in [*heads, *map(self.line, templates)]))]
         return [change for line in templates
                 for change in (self.row if line.startswith("|") else self.phrase)(rendered(line, self.names), block)]
+
+    def line(self, template):
+        return joined(rendered(template, self.names))
 
     def problem(self, position, text):
         self.problems.append(Problem(self.line_at(position), text))
