@@ -35,7 +35,9 @@ void add_normalize(CLI::App& app, data::TextNormalization& form) {
 }
 
 void add_progress_option(CLI::App& app, std::string& word) {
-  app.add_option("--progress", word, "Display of the progress: auto, bar, plain or none (default: auto)")
+  app.add_option("--progress", word,
+                 "How progress is shown: a bar, plain lines, or nothing; auto shows a bar on a terminal and lines "
+                 "elsewhere (default: auto)")
       ->check(one_of({"auto", "bar", "plain", "none"}))
       ->type_name("HOW");
 }

@@ -158,14 +158,11 @@ Action declare_demo(CLI::App& app) {
   auto arguments = std::make_shared<DemoArguments>();
   app.add_flag("--smoke", arguments->smoke,
                "Run only a few steps of training and evaluation, as a test of the installation");
-  app.add_option(
-         "--run", arguments->folder,
-         "Folder to create. The folder gets the run of a model without a cache and the run of the same model with a "
-         "cache")
-      ->type_name("DIR");
-  app.add_option("--runs", arguments->runs, "Without --run: the folder in which the folder of the two runs is created")
-      ->type_name("DIR")
-      ->capture_default_str();
+  app.add_option("--run", arguments->folder,
+                 "Folder to create for the two runs, without and with a cache (default: a new folder in RUNS)")
+      ->type_name("FOLDER");
+  app.add_option("--runs", arguments->runs, "RUNS, the folder in which it is created without --run (default: runs)")
+      ->type_name("FOLDER");
   return [arguments] { return run_demo(*arguments); };
 }
 

@@ -96,9 +96,10 @@ Action declare_generate(CLI::App& app) {
   tasks::GenerationOptions& options = arguments->options;
   add_saved_run(app, arguments->model);
   const CLI::Option* prompt =
-      app.add_option("--prompt", arguments->prompt,
-                     "The text to continue. Without this option, the model continues each line of standard input if "
-                     "standard input is a pipe or a file; without a line, the model starts a new text")
+      app.add_option(
+             "--prompt", arguments->prompt,
+             "The text to continue. Without it, each line of standard input is continued if that is a pipe or a "
+             "file; without a line, the model starts a new text")
           ->type_name("TEXT");
   app.add_option("--lines", arguments->lines, "A file with one prompt in each line; - is standard input")
       ->type_name("FILE");

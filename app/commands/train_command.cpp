@@ -206,7 +206,7 @@ Action declare_train(CLI::App& app) {
   add_recipe_settings(app, arguments->settings);
   app.add_flag("--resume", arguments->resume, "Resume the run in this folder, or the newest run of this recipe");
   app.add_option("--run", arguments->run, "Folder of the run (default: RUNS/<date>-<recipe>)")->type_name("FOLDER");
-  app.add_option("--runs", arguments->runs, "Folder in which new runs are created (default: runs)")
+  app.add_option("--runs", arguments->runs, "RUNS, the folder in which new runs are created (default: runs)")
       ->type_name("FOLDER");
   add_number(app, "--seed", arguments->seed, "Random seed of the run; the same as --set train.seed=N",
              {0, train::kGreatestSeed})

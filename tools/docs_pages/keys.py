@@ -18,8 +18,8 @@ NOT_A_VALUE = "[[]]"
 FAMILIES = {
     "vision/demo_plain": "ViT", "vision/evidence_pvt": "PVT", "imagenet/imagenet_swin_tiny": "Swin",
     "imagenet/imagenet_t2t_vit_14": "T2T-ViT", "lra/lra_small_text": "sequences", "lra/lra_small_matching": "pairs of sequences",
-    "lra/lra_small_listops": "sequences", "lra/lra_text_subwords": "sequences", "language/wikitext2_plain": "language",
-    "language/wikitext2_kernel": "language",
+    "lra/lra_small_listops": "sequences", "lra/lra_text_subwords": "sequences", "language/wikitext2_plain": "causal transformer",
+    "language/wikitext2_kernel": "causal transformer",
     "language/wikitext2_transformer_xl": "Transformer-XL", "language/wikitext2_memory_tokens": "Transformer-XL",
     "translation/multi30k_de_en": "translation", "detection/shapes_retinanet": "RetinaNet",
     "detection/shapes_mask_rcnn": "Mask R-CNN", "detection/coco_faster_rcnn_swin_tiny": "Faster R-CNN"}

@@ -32,7 +32,7 @@ def meaning_of(path, meanings):
 # Names of families that often have a key together.
 GROUPS = {"image models": ("ViT", "PVT", "Swin", "T2T-ViT"), "detectors": ("RetinaNet", "Mask R-CNN", "Faster R-CNN"),
           "R-CNN": ("Mask R-CNN", "Faster R-CNN"), "classification of sequences": ("sequences", "pairs of sequences"),
-          "language models": ("language", "Transformer-XL")}
+          "language models": ("causal transformer", "Transformer-XL")}
 PARTS = {"task": "the task", "data": "data", "model": "models", "heads": "heads of detectors, in `model`", "train": "training"}
 
 
@@ -151,11 +151,12 @@ def keys_page(found, meanings):
     lines = ["# Recipe keys", NOTE,
              "The keys of a recipe, with type, default and meaning; in italics, when to change them. `cachet keys KEY` prints the same "
              "for one key, and `cachet keys --recipe RECIPE` the values in a recipe.", "",
-             "- If a key has no default here, each recipe sets the key, the default is empty, or the meaning has the rule. "
+             "- A key without a default here is set by every recipe, is empty if absent, or depends on the model or the data (the meaning "
+             "says how). "
              "`cachet keys --model NAME` prints the defaults of one model.",
              "- \"For:\" names the models or tasks that have the key, in a row or above a table. Without it, all have it.",
-             "- \"Read with\" names the values of another key with which the key is read; with others, it is an error.", ""]
-    sort = sorted(tables, key=lambda name: (order.index(name.partition(".")[0]), name))
+             "- \"Read with `kind = \"x\"`\": the key exists only if `kind` is \"x\"; otherwise, it is an error.", ""]
+    sort = sorted(tables, key=lambda name: (order.index(name.partition(".")[0]), part_of(name) == "heads", name))
     lines += ["| part | tables |", "|---|---|"]
     for part, title in PARTS.items():
         own = [f"[`{table.removeprefix('model.') if part == 'heads' else table}`](#{table.replace('.', '')})"

@@ -100,8 +100,8 @@ Action declare_data_shapes(CLI::App& app) {
   };
   number("--train", options.train, "Images to train with");
   number("--validation", options.validation, "Images to validate with");
-  number("--height", options.height, "Pixels");
-  number("--width", options.width, "Pixels");
+  number("--height", options.height, "Height of an image in pixels");
+  number("--width", options.width, "Width of an image in pixels");
   number("--objects", options.most_objects, "Maximum number of objects of an image");
   add_number(app, "--crowds", options.crowds, "Fraction of the images that have a crowd of small shapes (default: 0.1)")
       ->type_name("SHARE");

@@ -86,7 +86,8 @@ Action declare_data_subwords(CLI::App& app) {
   app.add_flag("--line-ends", arguments->options.begin_and_end,
                "Add tokens for the beginning and the end of a line, which language models and translation need");
   app.add_flag("--keep-characters", arguments->options.keep_characters,
-               "Do not normalise characters. Without this option, texts are normalised to NFKC");
+               "Keep all characters. Without this option, SentencePiece also applies its own NFKC rule, after "
+               "--normalize");
   add_normalize(app, arguments->form);
   app.add_flag("--json", arguments->json, "Print one JSON object");
   return [arguments] { return run_subwords(*arguments); };

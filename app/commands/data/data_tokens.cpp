@@ -173,7 +173,7 @@ int run_tokens(const TokensArguments& arguments) {
 Action declare_data_tokens(CLI::App& app) {
   auto arguments = std::make_shared<TokensArguments>();
   app.add_option("FOLDER", arguments->folder,
-                 "Folder of texts such as wiki.train.tokens or train.txt (for translation: train.de and train.en)")
+                 "Folder of the texts: wiki.train.tokens or train.txt, or for translation train.de and train.en")
       ->required();
   add_output(app, arguments->output, "The folder for the token files", "FOLDER")->required();
   app.add_option("--tokens", arguments->tokens,
