@@ -33,6 +33,8 @@ def meaning_of(path, meanings):
 GROUPS = {"image models": ("ViT", "PVT", "Swin", "T2T-ViT"), "detectors": ("RetinaNet", "Mask R-CNN", "Faster R-CNN"),
           "R-CNN": ("Mask R-CNN", "Faster R-CNN"), "classification of sequences": ("sequences", "pairs of sequences"),
           "language models": ("causal transformer", "Transformer-XL")}
+ATTENTION = "model.attention"
+OTHER_ATTENTION = ("model.cross_attention", "model.decoder_attention")  # rows that ATTENTION has are not written again
 PARTS = {"task": "the task", "data": "data", "model": "models", "heads": "heads of detectors, in `model`", "train": "training"}
 
 
@@ -164,11 +166,17 @@ def keys_page(found, meanings):
         if own:
             lines.append(f"| {title} | {', '.join(own)} |")
     lines.append("")
+    first = {key_row(key, meanings, families, line) for line, own in tables_of(tables.get(ATTENTION, []), families) for key in own}
     for table in sort:
         lines += [f"## `[{table}]`", ""]
         for line, own in tables_of(tables[table], families):
+            rows = {key.name: key_row(key, meanings, families, line) for key in own}
+            alike = [name for name, row in rows.items() if table in OTHER_ATTENTION and row in first]
             lines += [*([line, ""] if line else []), "| key, type, default | meaning |", "|---|---|"]
-            lines += [key_row(key, meanings, families, line) for key in own] + [""]
+            lines += [row for name, row in rows.items() if name not in alike] + [""]
+            if alike:
+                names = ", ".join(f"`{name}`" for name in alike)
+                lines += [f"The other keys are as in [`[{ATTENTION}]`](#{ATTENTION.replace('.', '')}): {names}.", ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
