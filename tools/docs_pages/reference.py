@@ -153,8 +153,8 @@ def keys_page(found, meanings):
     lines = ["# Recipe keys", NOTE,
              "The keys of a recipe, with type, default and meaning; in italics, when to change them. `cachet keys KEY` prints the same "
              "for one key, and `cachet keys --recipe RECIPE` the values in a recipe.", "",
-             "- A key without a default here is set by every recipe, is empty if absent, or depends on the model or the data (the meaning "
-             "says how). "
+             "- A key without a default here is set by every recipe, is empty if absent, or depends on the model or the data, by a rule "
+             "in its meaning. "
              "`cachet keys --model NAME` prints the defaults of one model.",
              "- \"For:\" names the models or tasks that have the key, in a row or above a table. Without it, all have it.",
              "- \"Read with `kind = \"x\"`\": the key exists only if `kind` is \"x\"; otherwise, it is an error.", ""]
