@@ -17,28 +17,38 @@ namespace cachet::config {
 
 namespace {
 
-/// The keys whose values are stretches of training, and for which a number without a unit is one of steps.
-constexpr std::array<std::array<std::string_view, 2>, 6> kStepCounts{{{"train", "limit"},
-                                                                      {"train", "log_every"},
-                                                                      {"train", "evaluate_every"},
-                                                                      {"train", "checkpoint_every"},
-                                                                      {"schedule", "warmup"},
-                                                                      {"schedule", "milestones"}}};
+/// A key whose value is a duration of training.
+struct DurationKey {
+  std::string_view table, key;
+  bool counts_steps =
+      true;  // a number without a unit is a number of steps; otherwise it is an error, which names the units
+};
 
-void name_unit(Node& node) {
-  if (const auto* count = std::get_if<int64_t>(&node.value))
-    node.value = std::to_string(*count) + (*count == 1 ? " step" : " steps");
-  else if (auto* list = std::get_if<List>(&node.value))
-    std::ranges::for_each(*list, name_unit);
+/// Other programs count warm-ups and milestones in epochs, so these need a unit.
+constexpr std::array<DurationKey, 6> kDurationKeys{{{"train", "limit"},
+                                                    {"train", "log_every"},
+                                                    {"train", "evaluate_every"},
+                                                    {"train", "checkpoint_every"},
+                                                    {"schedule", "warmup", false},
+                                                    {"schedule", "milestones", false}}};
+
+void name_unit(Node& node, bool counts_steps) {
+  if (const auto* count = std::get_if<int64_t>(&node.value)) {
+    std::string text = std::to_string(*count);
+    if (counts_steps) text += *count == 1 ? " step" : " steps";
+    node.value = std::move(text);
+  } else if (auto* list = std::get_if<List>(&node.value)) {
+    for (Node& item : *list) name_unit(item, counts_steps);
+  }
 }
 
-/// Gives such numbers, and those of a list, their unit.
+/// Makes texts of the numbers that are durations, so that one reader reads them.
 void name_units(Node& root) {
-  for (const auto& [table, key] : kStepCounts) {
-    const auto around = root.table()->find(table);
+  for (const DurationKey& duration : kDurationKeys) {
+    const auto around = root.table()->find(duration.table);
     if (around == root.table()->end() || around->second.table() == nullptr) continue;
-    const auto node = around->second.table()->find(key);
-    if (node != around->second.table()->end()) name_unit(node->second);
+    const auto node = around->second.table()->find(duration.key);
+    if (node != around->second.table()->end()) name_unit(node->second, duration.counts_steps);
   }
 }
 

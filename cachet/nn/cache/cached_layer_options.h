@@ -16,8 +16,8 @@ inline constexpr int64_t kMaxCacheLength = 131'072;
 /// The scope of a memory: one memory for all samples (the mean over the batch), or one memory for each batch row.
 enum class CacheScope { batch_mean, batch_row, lane [[deprecated("batch_row")]] = batch_row };
 
-/// Whether each batch row of a model is a session. If no batch row is a session, no layer can have a cache for each
-/// batch row.
+/// Whether each row of a batch is a session, which has its own state. Only with such sessions, a layer can have a
+/// cache for each row.
 enum class Sessions { none, batch_rows, lanes [[deprecated("batch_rows")]] = batch_rows };
 using Streams [[deprecated("Sessions")]] = Sessions;
 

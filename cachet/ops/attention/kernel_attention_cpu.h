@@ -10,7 +10,7 @@ namespace cachet::ops {
 
 // Kernel attention, head by head, in blocks of rows that stay in a core's cache. The computation of a block consists of
 // small float32 products and of one pass for the operations between the products. The backward pass computes the
-// features of each block again, so that a feature map needs no memory except for the operands.
+// features of each block again, so the forward pass saves only the operands, and no features.
 // ops/attention/kernel_attention.h has the formulas.
 
 /// The operands of one call: q (B, H, Lq, n), k (B, H, Lk, n), v (B, H, Lk, e) with dense last dimension; weights and

@@ -78,8 +78,8 @@ class TrainingStep {
   ForwardResult forward(TrainingBatches& batches) const;
   double unit_of(double weight) const;
 
-  /// Converts gradients to means over the total weight of all processes. If the total weight is 0, removes the
-  /// gradients.
+  /// Divides the summed gradients by the total weight of the samples of all processes. If this weight is 0, removes
+  /// the gradients.
   void all_reduce_gradients(const Accumulated& step) const;
 
   /// Reads the numbers of all micro-batches and the norms of the gradients from the device at once, and sums the
