@@ -75,8 +75,8 @@ class TrainingBatches {
   virtual ForwardResult forward() = 0;
 
   /// Returns the state between batches other than weights, such as a language model's memory. Checkpoints store this
-  /// state. When a run resumes, the trainer passes the saved state to restore() before the first fetch. If parts have their
-  /// own states, `part` is the index of a part of this process, counted from 0; otherwise there is only part 0.
+  /// state. When a run resumes, the trainer passes the saved state to restore() before the first fetch. If parts have
+  /// their own states, `part` is the index of a part of this process, counted from 0; otherwise there is only part 0.
   virtual io::TensorMap state(int64_t /*part*/) const { return {}; }
   /// Enlarges the state between batches, with synthetic values, to its size after `micro_batches` micro-batches of an
   /// epoch, so that a step in the middle of an epoch can be measured without the steps before it. The function is

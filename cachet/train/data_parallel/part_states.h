@@ -86,8 +86,8 @@ int64_t state_bytes(const torch::nn::Module& model);
 
 /// Bytes of the additional copies of the model's buffers, if parts have their own states (train.state).
 struct PartStateBytes {
-  /// With train.state = "separate", a process has an extra copy of the buffers for each part of a step. With train.state
-  /// = "first", it has two extra copies. A process with only one part has no extra copy of the buffers.
+  /// With train.state = "separate", a process has an extra copy of the buffers for each part of a step. With
+  /// train.state = "first", it has two extra copies. A process with only one part has no extra copy of the buffers.
   int64_t in_memory = 0;
   /// With train.state = "separate", a checkpoint has an extra copy of the buffers for each part except part 0. With
   /// train.state = "first", a checkpoint has no extra copies of the buffers.
