@@ -330,9 +330,10 @@ std::string refusal_text(const RecipePlan& plan, const MemoryVerdict& verdict, b
                                           : ", ") +
             setting.substr(0, equals) + " = " + setting.substr(equals + 1);
   }
-  text += " give each step the same gradient as the recipe";
-  if (has_batch_state(plan) && sets_state(plan, *choice))
-    text += ", and update the states of norms and caches once per step";
+  // Statistics of norms and stored caches come from smaller batches, so the gradient of such a model is not the same.
+  const bool has_state = has_batch_state(plan);
+  text += std::string(" give each step the same ") + (has_state ? "samples" : "gradient") + " as the recipe";
+  if (has_state && sets_state(plan, *choice)) text += ", and update the states of norms and caches once per step";
   return text + " (--batch-size auto sets these keys)";
 }
 

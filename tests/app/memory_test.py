@@ -159,7 +159,7 @@ class Memory(command.FolderTest):
         limit = str(3 << 28)
         done = command.run("train", *recipe, cwd=self.folder, variables={"CACHET_MEMORY_LIMIT": limit})
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertIn('give each step the same gradient as the recipe, and update the states of norms and caches once per step', done.stderr)
+        self.assertIn('give each step the same samples as the recipe, and update the states of norms and caches once per step', done.stderr)
         done = command.run("train", *recipe, "--batch-size", "auto", cwd=self.folder, variables={"CACHET_MEMORY_LIMIT": limit})
         self.assertEqual(done.returncode, 0, done.stderr)
         values = self.values("run")

@@ -93,7 +93,7 @@ TEST(MemoryEstimate, ARefusalNamesTheLargestBatchAndWhatKeepsTheStep) {
     Settings with_state = plain;
     with_state.push_back(state);
     EXPECT_TRUE(refusal_text(tiny(with_state), verdict)
-                    .ends_with("train.state = \"first\" give each step the same gradient as the recipe, and update the "
+                    .ends_with("train.state = \"first\" give each step the same samples as the recipe, and update the "
                                "states of norms and caches once per step (--batch-size auto sets these keys)"))
         << state;
     EXPECT_EQ(settings_that_fit(tiny(with_state), verdict), split);
