@@ -20,8 +20,7 @@ namespace {
 /// A key whose value is a duration of training.
 struct DurationKey {
   std::string_view table, key;
-  bool counts_steps =
-      true;  // a number without a unit is a number of steps; otherwise it is an error, which names the units
+  bool counts_steps = true;  // whether a number without a unit is a number of steps; otherwise it is an error
 };
 
 /// Other programs count warm-ups and milestones in epochs, so these need a unit.
