@@ -319,8 +319,7 @@ Action declare_analyze(CLI::App& app) {
       ->type_name("N");
   add_number(app, "--steps", arguments->options.steps,
              "Number of training steps to replay without updating the weights. The batch statistics of the norms in "
-             "these steps "
-             "are tested for normality (default: 150)",
+             "these steps are tested for normality (default: 150)",
              {1})
       ->type_name("P");
   app.add_option("--data", arguments->data, "Folder of the data; sets the key data.root")->type_name("FOLDER");

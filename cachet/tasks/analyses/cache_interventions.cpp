@@ -4,7 +4,6 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <map>
 
@@ -12,7 +11,6 @@
 #include "cachet/io/json/parse_json.h"
 #include "cachet/nn/cache/reset_caches.h"
 #include "cachet/tasks/analyses/result_values.h"
-#include "cachet/tasks/language_modelling/language_evaluation.h"
 
 namespace cachet::tasks {
 
@@ -47,60 +45,32 @@ int64_t take_caches(torch::nn::Module& model, const torch::nn::Module& other) {
   return changed;
 }
 
-namespace {
-
-// The blocks of LanguageTally: consecutive segments of a batch row.
-class TextBlocks {
- public:
-  void add(const std::vector<double>& losses, const std::vector<double>& tokens) {
-    open_.resize(std::max(open_.size(), losses.size()), PartLoss{0, 0});
-    for (size_t row = 0; row < losses.size(); ++row) {
-      PartLoss& block = open_[row];
-      block.loss += losses[row];
-      block.weight += row < tokens.size() ? tokens[row] : 0;
-      if (block.weight < kBlockTokens) continue;
-      closed_.push_back(block);
-      block = {0, 0};
-    }
-  }
-  std::vector<PartLoss> all() const {
-    std::vector<PartLoss> blocks = closed_;
-    std::ranges::copy_if(open_, std::back_inserter(blocks), [](const PartLoss& block) { return block.weight > 0; });
-    return blocks;
-  }
-
- private:
-  std::vector<PartLoss> closed_, open_;
-};
-
-}  // namespace
-
 std::vector<PartLoss> losses_of_records(const std::vector<Record>& records) {
   std::vector<PartLoss> parts;
-  TextBlocks blocks;
+  metrics::TextBlocks blocks;
   for (const Record& record : records) {
     const auto json = io::parse_json<ordered_json>(record);
-    if (const auto rows = json.find("loss_by_lane"); rows != json.end())
-      blocks.add(numbers_in(*rows), numbers_in(json.at("tokens_by_lane")));
-    else if (const auto loss = json.find("loss"); loss != json.end())
+    if (const auto rows = json.find("loss_by_lane"); rows != json.end()) {
+      const std::vector<double> losses = numbers_in(*rows);
+      auto tokens = json.at("tokens_by_lane").get<std::vector<int64_t>>();
+      tokens.resize(losses.size());
+      blocks.add(losses, tokens);
+    } else if (const auto loss = json.find("loss"); loss != json.end()) {
       parts.push_back({number_in(*loss), json.value("tokens", 1.0)});
+    }
   }
-  std::ranges::copy(blocks.all(), std::back_inserter(parts));
+  std::ranges::copy(blocks.parts(), std::back_inserter(parts));
   return parts;
 }
 
 MeanLoss mean_loss(const std::vector<PartLoss>& parts) {
-  double loss = 0, weight = 0, squares = 0;
+  double loss = 0, weight = 0;
   for (const PartLoss& part : parts) {
     loss += part.loss;
     weight += part.weight;
   }
-  MeanLoss result{loss / weight};
-  if (parts.size() < 2) return result;
-  for (const PartLoss& part : parts) squares += std::pow(part.loss - result.mean * part.weight, 2);
-  const auto count = static_cast<double>(parts.size());
-  result.error = std::sqrt(squares * count / (count - 1)) / weight;
-  return result;
+  const double mean = loss / weight;
+  return {mean, metrics::loss_error(parts, mean)};
 }
 
 std::optional<MeanLoss> change_of_loss(const std::vector<PartLoss>& before, const std::vector<PartLoss>& after) {

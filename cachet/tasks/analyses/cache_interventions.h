@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "cachet/metrics/loss_error.h"
 #include "cachet/tasks/abilities.h"
 
 namespace cachet::tasks {
@@ -26,12 +27,7 @@ int64_t take_caches(torch::nn::Module& model, const torch::nn::Module& other);
 
 // The effect of a change on the loss of an evaluation.
 
-/// A part of an evaluation whose loss is nearly independent of the losses of other parts: a sample, or a block of text
-/// (LanguageTally). The loss of an evaluation is the sum of `loss` over all parts, divided by the sum of `weight`.
-struct PartLoss {
-  double loss = 0;
-  double weight = 1;  // the number of tokens, or 1 for a classified sample
-};
+using metrics::PartLoss;
 
 /// Returns the losses of an evaluation's parts from its records (EvaluatesRecords). If the records have no losses, the
 /// list is empty.
@@ -43,8 +39,7 @@ struct MeanLoss {
   std::optional<double> error{};
 };
 
-/// Returns the mean loss. The standard error is that of a ratio of sums (Cochran, Sampling Techniques, 1977, §6.3); for
-/// parts of the same weight it is the usual standard error of a mean.
+/// Returns the mean loss with its standard error (metrics::loss_error()).
 MeanLoss mean_loss(const std::vector<PartLoss>& parts);
 
 /// Returns the difference between the mean losses of two evaluations of the same parts. The standard error is that of

@@ -54,31 +54,7 @@ void LanguageTally::add(const SegmentLosses& losses) {
     sums_[i] += losses.by_place[i];
     counts_[i] += losses.tokens_by_place[i];
   }
-  open_.resize(std::max(open_.size(), losses.by_batch_row.size()));
-  for (size_t batch_row = 0; batch_row < losses.by_batch_row.size(); ++batch_row) {
-    Block& block = open_[batch_row];
-    block.loss += losses.by_batch_row[batch_row];
-    block.tokens += losses.tokens_by_batch_row[batch_row];
-    if (block.tokens < kBlockTokens) continue;
-    blocks_.push_back(block);
-    block = {};
-  }
-}
-
-std::optional<double> LanguageTally::loss_error(double loss) const {
-  double squares = 0;
-  int64_t count = 0, tokens = 0;
-  for (const std::vector<Block>* some : {&blocks_, &open_}) {
-    for (const Block& block : *some) {
-      if (block.tokens == 0) continue;
-      const double beyond = block.loss - loss * static_cast<double>(block.tokens);
-      squares += beyond * beyond;
-      tokens += block.tokens;
-      ++count;
-    }
-  }
-  if (count < 2) return std::nullopt;
-  return std::sqrt(squares * static_cast<double>(count) / static_cast<double>(count - 1)) / static_cast<double>(tokens);
+  blocks_.add(losses.by_batch_row, losses.tokens_by_batch_row);
 }
 
 LanguageEvaluation LanguageTally::finish() const {
@@ -87,7 +63,7 @@ LanguageEvaluation LanguageTally::finish() const {
   evaluation.loss = std::accumulate(sums_.begin(), sums_.end(), 0.0) / static_cast<double>(evaluation.tokens);
   for (size_t i = 0; i < sums_.size(); ++i)
     evaluation.loss_by_position.push_back(sums_[i] / static_cast<double>(counts_[i]));
-  evaluation.loss_error = loss_error(evaluation.loss);
+  evaluation.loss_error = metrics::loss_error(blocks_.parts(), evaluation.loss);
   return evaluation;
 }
 

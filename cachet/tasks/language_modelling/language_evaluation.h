@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cachet/data/text/corpora/corpus.h"
+#include "cachet/metrics/loss_error.h"
 #include "cachet/tasks/language_modelling/ngram_baseline.h"
 #include "cachet/tasks/language_modelling/segment_losses.h"
 #include "cachet/train/step/metrics.h"
@@ -53,16 +54,9 @@ struct LanguageEvaluation {
   train::Metrics metrics() const;
 };
 
-/// Number of consecutive tokens of a batch row in a block. The loss's standard error is computed over blocks, which are
-/// nearly independent. Blocks are used because the losses of adjacent tokens are correlated.
-inline constexpr int64_t kBlockTokens = 512;
+using metrics::kBlockTokens;
 
-/// Sums losses, segment after segment.
-///
-/// The loss is a ratio of sums over blocks, L = ΣS / Σn, where S is a block's sum of losses and n its number of tokens.
-/// The standard error of the ratio of B blocks is √(B / (B − 1) · Σ(S − L·n)²) / Σn (Cochran, Sampling Techniques,
-/// 1977, §6.3): the deviations of the blocks' means from the loss, weighted by tokens. A block consists of consecutive
-/// segments of one batch row, until they have kBlockTokens tokens. The last block of a batch row may be smaller.
+/// Sums losses, segment after segment. The standard error of the loss is computed over blocks (metrics::TextBlocks).
 class LanguageTally {
  public:
   /// Adds a segment's losses. Segments must be added in their order, and all segments have the same batch rows.
@@ -70,15 +64,9 @@ class LanguageTally {
   LanguageEvaluation finish() const;  // sets only the members that the losses determine
 
  private:
-  struct Block {
-    double loss = 0;
-    int64_t tokens = 0;
-  };
-  std::optional<double> loss_error(double loss) const;
-
   std::vector<double> sums_;
   std::vector<int64_t> counts_;
-  std::vector<Block> blocks_, open_;  // blocks_: full blocks; open_: the unfinished block of each batch row
+  metrics::TextBlocks blocks_;
 };
 
 /// Convert an evaluation to the JSON in the run's folder, and convert this JSON back to an evaluation. If the JSON has

@@ -50,8 +50,7 @@ void check_options(const DetectionTransformOptions& options) {
   if (options.least_crop < 1 || options.most_crop < options.least_crop || options.multiple < 1)
     throw std::invalid_argument(
         "the minimum side of a crop and the padding multiple must be at least 1, and the minimum side of a crop must "
-        "not "
-        "be above the maximum side");
+        "not be above the maximum side");
 }
 
 }  // namespace
