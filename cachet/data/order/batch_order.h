@@ -7,7 +7,7 @@
 namespace cachet::data {
 
 /// Process `rank` of the `world_size` processes that divide each batch of a run. A process may have several `parts` of
-/// each batch, which it reads one after the other. In total, a batch has world_size · parts parts.
+/// each batch. It reads these parts one after the other. In total, a batch has world_size · parts parts.
 struct Shard {
   int64_t rank = 0, world_size = 1;
   int64_t parts = 1;
