@@ -171,7 +171,8 @@ class CacheAnalysis final : public Analysis {
                             {},
                             {},
                             "Cosine similarity of each pair of slots. The mean over pairs of different slots is " +
-                                report::format_fixed(number_in(cache.at("mean_similarity")), 3) + "."}));
+                                report::format_fixed(number_in(cache.at("mean_similarity")), 3) + "."},
+                           SimilarityOf::one_set));
       }
     }
     return section;

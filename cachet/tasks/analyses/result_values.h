@@ -48,20 +48,26 @@ inline std::vector<double> matrix_in(const ordered_json& rows) {
   return all;
 }
 
+/// The two axes of a map of similarities.
+enum class SimilarityOf {
+  one_set,  // the items of one set with each other: the diagonal is 1
+  two_sets  // the items of one set with those of another, which can have the same names
+};
+
 /// Returns the heat map `map` of similarities, with square cells. The colour scale goes from the smallest to the
-/// largest value, so that small differences are visible. If the rows are also the columns, the scale ignores the
-/// diagonal of ones, which then lies beyond the end of the scale.
-inline report::HeatMap similarity_map(report::HeatMap map) {
+/// largest value, so that small differences are visible. In a map of one set, the values on the diagonal do not affect
+/// the scale, and lie beyond its end.
+inline report::HeatMap similarity_map(report::HeatMap map, SimilarityOf of) {
   map.square = true;
-  const bool with_itself = map.rows == map.columns;
   map.least.reset();
   map.most.reset();
   for (size_t i = 0; i < map.values.size(); ++i) {
-    if (!std::isfinite(map.values[i]) || (with_itself && i / map.columns.size() == i % map.columns.size())) continue;
+    const bool on_diagonal = i / map.columns.size() == i % map.columns.size();
+    if (!std::isfinite(map.values[i]) || (of == SimilarityOf::one_set && on_diagonal)) continue;
     map.least = std::min(map.least.value_or(map.values[i]), map.values[i]);
     map.most = std::max(map.most.value_or(map.values[i]), map.values[i]);
   }
-  if (with_itself && map.least)
+  if (of == SimilarityOf::one_set && map.least)
     map.note += (map.note.empty() ? "" : " ") + std::string(
                                                     "The colour scale goes from the smallest to the largest value "
                                                     "outside the diagonal. Values beyond the scale have no colour.");

@@ -55,6 +55,10 @@ std::string used_text(const ordered_json& values) {
   return text;
 }
 
+SimilarityOf axes_of(const NamedResult& result) {
+  return result.beside.empty() ? SimilarityOf::one_set : SimilarityOf::two_sets;
+}
+
 // Fig. 6 of Unified Normalization: norms, attention and feed-forward layers; and of two runs the layers of one name,
 // which are the diagonal if the runs have the same layers.
 void add_parts(report::Section& section, const std::string& title, const NamedResult& result,
@@ -69,7 +73,8 @@ void add_parts(report::Section& section, const std::string& title, const NamedRe
                                            matrix_in(parts.at("cka")),
                                            {},
                                            {},
-                                           ""}));
+                                           ""},
+                                          axes_of(result)));
   if (result.beside.empty() || rows != columns) return;
   report::LineChart same{"CKA of layers with the same name: " + title, "layer, in the order of the model", "CKA"};
   same.note = "The curve shows the diagonal of the map above.";
@@ -148,7 +153,8 @@ class SimilarityAnalysis final : public Analysis {
                                                matrix_in(values.at("cka")),
                                                {},
                                                {},
-                                               used_text(values)}));
+                                               used_text(values)},
+                                              axes_of(result)));
       add_parts(section, title, result, values.at("parts"));
       if (!values.contains("checkpoints") || values.at("checkpoints").empty()) continue;
       report::LineChart change{"CKA with itself over checkpoints: " + result.run, "step", "CKA"};

@@ -396,6 +396,20 @@ TEST_F(AnalysesTest, TheScaleOfSimilarityEndsWhereTheValuesEnd) {
   EXPECT_LT(map.most.value(), 1);
 }
 
+TEST_F(AnalysesTest, TheScaleOfTwoRunsHasTheLayersOfOneName) {
+  AnalysedRun run = trained("run"), other = trained("other", {"train.seed=5"});
+  const AnalysisResult result = named("similarity").measure(run, &other, kUnseen);
+  const auto section = named("similarity").section({{"run", "other", result.values, {}}});
+  for (const size_t block : {0, 1}) {  // transformer blocks, and parts of blocks
+    const auto& map = std::get<report::HeatMap>(section.blocks.at(block));
+    ASSERT_EQ(map.rows, map.columns);
+    const auto [least, most] = std::minmax_element(map.values.begin(), map.values.end());
+    EXPECT_EQ(map.least, *least);
+    EXPECT_EQ(map.most, *most);
+    EXPECT_EQ(map.note.find("no colour"), std::string::npos) << map.note;
+  }
+}
+
 TEST_F(AnalysesTest, AReplayCountsMoreThanAnEvaluation) {
   AnalysedRun run = trained("run");
   EXPECT_EQ(named("caches").passes(run), 16);
