@@ -33,10 +33,10 @@ constexpr int64_t kTrialBytes = 192 * kMiB;  // of tensors in the largest step: 
 constexpr double kGradientsOfTrial = 4;      // and against the gradients
 constexpr double kLeastSamples = 4;          // in the second step
 constexpr int kMostRounds = 4;
-constexpr double kTrialFraction = 0.85;      // of the free memory, that a measured step may take
-constexpr double kMostOverhead = 1.6;        // resident bytes for each byte of tensors, of an allocator that holds much
-constexpr double kUsualOverhead = 1.2;       // of kUsualBytes that count together with the measured ones: the resident
-constexpr double kUsualBytes = 64.0 * kMiB;  // sets of small steps differ by chance
+constexpr double kTrialFraction = 0.85;  // of the free memory, that a measured step may take
+constexpr double kMostOverhead = 1.6;    // resident bytes for each byte of tensors, of an allocator that holds much
+constexpr double kUsualOverhead = 1.2;   // at large steps
+constexpr double kUsualBytes = 384.0 * kMiB;  // its weight in the overhead: small steps have a larger one
 constexpr double kReusedByCheckpoint = 0.25;  // of the tensors that a larger step adds
 constexpr double kChosenFraction = 0.9;       // of the free memory, for a batch that is chosen
 
