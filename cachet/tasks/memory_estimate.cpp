@@ -29,14 +29,17 @@ namespace {
 using train::StateRule;
 
 constexpr int64_t kMiB = int64_t{1} << 20;
-constexpr int64_t kTrialBytes = 192 * kMiB;  // of tensors in the largest step: large against what an allocator rounds
-constexpr double kGradientsOfTrial = 4;      // and against the gradients
-constexpr double kLeastSamples = 4;          // in the second step
+// The last round of a measurement adds at least kTrialBytes of tensors, since allocators round. If the round before it
+// has one sample, whose overhead is not usual, the last round adds kAfterOneSample times as much.
+constexpr int64_t kTrialBytes = 192 * kMiB;
+constexpr double kAfterOneSample = 4;
+constexpr double kGradientsOfTrial = 4;  // times the gradients, at least in the tensors of the last round
+constexpr double kLeastSamples = 4;      // in the second round
 constexpr int kMostRounds = 4;
 constexpr double kTrialFraction = 0.85;  // of the free memory, that a measured step may take
 constexpr double kMostOverhead = 1.6;    // resident bytes for each byte of tensors, of an allocator that holds much
-constexpr double kUsualOverhead = 1.2;   // at large steps
-constexpr double kUsualBytes = 384.0 * kMiB;  // its weight in the overhead: small steps have a larger one
+constexpr double kUsualOverhead = 1.2;
+constexpr double kUsualBytes = 128.0 * kMiB;  // the weight of the usual overhead against the measured one
 constexpr double kReusedByCheckpoint = 0.25;  // of the tensors that a larger step adds
 constexpr double kChosenFraction = 0.9;       // of the free memory, for a batch that is chosen
 
@@ -63,6 +66,7 @@ RecipePlan small_plan(const RecipePlan& plan, int64_t samples) {
 struct MeasuredStep {
   MemoryEstimate fixed;
   int64_t live = 0, resident = 0;  // bytes at most, above those before the model was built
+  int64_t before = 0;              // resident bytes that libraries and earlier steps have left, before the step
   int64_t checkpoint = 0;          // that are added to the resident ones
   int64_t batch_bytes = 0;
 };
@@ -86,6 +90,7 @@ MeasuredStep measure_step(const RecipePlan& plan, int64_t samples, int64_t resid
   const train::ResidentPeak resident;
   const analysis::LiveMemory live;
   MeasuredStep measured;
+  measured.before = train::resident_bytes() - resident_before;
   {
     const auto task = small.build(Splits::synthetic);
     {
@@ -163,6 +168,7 @@ std::optional<StepMemoryCurve> StepMemoryCurve::measure(const RecipePlan& plan, 
   const int64_t before = train::resident_bytes();
   StepMemoryCurve curve;
   curve.batches_ahead_ = plan.task->batches_ahead();
+  std::optional<int64_t> libraries;  // bytes that the first step has left
   const int64_t all = std::max<int64_t>(1, plan.task->batch_count(plan.training.train).samples);
   const auto take = [&](int64_t samples) {
     const bool is_first = curve.last_.samples == 0;
@@ -170,7 +176,10 @@ std::optional<StepMemoryCurve> StepMemoryCurve::measure(const RecipePlan& plan, 
         measure_step(plan, samples, before, free, is_first ? std::nullopt : std::optional(curve.last_.checkpoint));
     curve.fixed_ = step.fixed;
     curve.batch_bytes_ = step.batch_bytes / samples;
-    return Step{samples, step.live, step.resident, step.checkpoint};
+    if (!is_first && !libraries) libraries = step.before;
+    // A run takes no earlier steps of other sizes. Such steps leave prepared operators and parts of pages in memory.
+    const int64_t of_earlier = is_first ? 0 : std::max<int64_t>(0, step.before - *libraries);
+    return Step{samples, step.live, std::max(step.live, step.resident - of_earlier), step.checkpoint};
   };
   try {
     curve.first_ = curve.last_ = take(1);
@@ -192,14 +201,17 @@ std::optional<StepMemoryCurve> StepMemoryCurve::measure(const RecipePlan& plan, 
   if (trial == MemoryTrial::quick && curve.at(all).total() < free / 2) return curve;
 
   const auto gradients = static_cast<double>(curve.fixed_.gradients);
-  const double wanted = std::max(static_cast<double>(kTrialBytes), kGradientsOfTrial * gradients);
+  double added = 0;  // bytes of tensors, by the last round
   for (int round = 0; round < kMostRounds && curve.last_.samples < all; ++round) {
-    // Where memory is short, each round comes nearer to it: the bound falls as the gradients count less in it.
+    const auto of_last = static_cast<double>(curve.last_.samples);
+    const double enough = static_cast<double>(kTrialBytes) * (round < 2 ? kAfterOneSample : 1);
+    if (added >= enough && of_last * bound() >= kGradientsOfTrial * gradients) break;
+    // If memory is short, each round comes nearer to it: the bound falls as the gradients count less in it.
     const double left = kTrialFraction * static_cast<double>(free) - static_cast<double>(curve.last_.resident);
-    const double fit = static_cast<double>(curve.last_.samples) + left / (bound() * kMostOverhead);
-    const double some = curve.last_.samples == 1 ? kLeastSamples : 0;
-    const auto samples = static_cast<int64_t>(std::min(std::max(some, std::ceil(wanted / bound())), fit));
-    const int64_t next = std::min(samples, all);
+    const double fit = of_last + left / (bound() * kMostOverhead);
+    const double more = round == 0 ? kLeastSamples - 1 : std::ceil(kTrialBytes / curve.tensors_of_sample_);
+    const double wanted = std::max(of_last + more, std::ceil(kGradientsOfTrial * gradients / bound()));
+    const int64_t next = std::min(static_cast<int64_t>(std::min(wanted, fit)), all);
     if (next <= curve.last_.samples) break;
     const Step before_last = curve.last_;
     try {
@@ -210,12 +222,10 @@ std::optional<StepMemoryCurve> StepMemoryCurve::measure(const RecipePlan& plan, 
     }
     const auto count = static_cast<double>(next);
     const auto tensors = static_cast<double>(curve.last_.live - before_last.live);
-    const double least =
-        std::max(tensors / (count - static_cast<double>(before_last.samples)), bound() - gradients / count);
-    curve.tensors_of_sample_ = std::max(1.0, least);
-    const auto all_tensors = static_cast<double>(curve.last_.live - curve.first_.live);
-    const auto resident = static_cast<double>(curve.last_.resident - curve.first_.resident);
-    const double overhead = (resident + kUsualOverhead * kUsualBytes) / (std::max(0.0, all_tensors) + kUsualBytes);
+    curve.tensors_of_sample_ = std::max({1.0, tensors / (count - of_last), bound() - gradients / count});
+    added = std::max(0.0, tensors);
+    const auto resident = static_cast<double>(curve.last_.resident - before_last.resident);
+    const double overhead = (resident + kUsualOverhead * kUsualBytes) / (added + kUsualBytes);
     curve.overhead_ = std::clamp(overhead, 1.0, kMostOverhead);
   }
   return curve;
