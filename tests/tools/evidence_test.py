@@ -119,6 +119,8 @@ class Verdicts(unittest.TestCase):
                 (verdicts.equal, 0.82, 1.92, "not seen"), (verdicts.equal, 1.34, 3.06, "opposite"),
                 (verdicts.equal, -3.8, -0.66, "not seen"), (verdicts.equal, -9, -1.5, "opposite")]:
             self.assertEqual(rule(Interval(low, high)), right, (rule.__name__, low, high))
+        for low, high, right in [(5.1, 9, "seen"), (4, 9, "not seen"), (0, 0, "not seen"), (-1, 3, "not seen"), (-2, -1, "opposite")]:
+            self.assertEqual(verdicts.above(Interval(low, high), 5, opposite_below=0), right, (low, high))
         self.assertEqual(verdicts.below(Interval(-4, 1), -5), "opposite")
         self.assertEqual(verdicts.below(Interval(-6, 1), -5), "not seen")
 

@@ -51,6 +51,14 @@ class PlugInValues(unittest.TestCase):
             self.assertAlmostEqual(float(un[column]), value, msg=column)
         self.assertEqual(set(list(layer.values())[3:]), {""}, "LayerNorm has no statistics of its batches")
 
+    def test_first_records_of_other_steps_are_an_error(self):
+        record = {"pnac/a": [0.5, 1.0, 150]}
+        self.write_run("sweep/un/seed-0", [event(150, **record), event(300, **record)])
+        self.write_run("sweep/un/seed-1", [event(150), event(300, **record)])  # resumed
+        self.write_run("sweep/layer/seed-0", [event(150), event(300)])
+        self.assertIn("un/seed-1 has its first record of PNAC at step 300, another run at step 150",
+                      self.rows(self.root / "sweep", code=1))
+
     def test_a_run_alone_has_its_name(self):
         run = self.write_run("one", [event(10)])
         self.assertEqual([row["run"] for row in self.rows(run)], ["one"])

@@ -4,10 +4,11 @@ SEEN, NOT_SEEN, OPPOSITE = "seen", "not seen", "opposite"
 WORDS = (NOT_SEEN, OPPOSITE, SEEN)
 
 
-def above(difference, edge=0):
+def above(difference, edge=0, opposite_below=None):
+    """Of a claim that a difference is above the edge. If another limit refutes the claim, it is `opposite_below`."""
     if difference.low > edge:
         return SEEN
-    return OPPOSITE if difference.high < edge else NOT_SEEN
+    return OPPOSITE if difference.high < (edge if opposite_below is None else opposite_below) else NOT_SEEN
 
 
 def below(difference, edge=0):
