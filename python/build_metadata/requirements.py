@@ -1,4 +1,4 @@
-"""The requirement of the wheel: the torch that it is built with. scikit-build-core calls this file (pyproject.toml)."""
+"""The requirements of the wheel: numpy, and the torch of the build. scikit-build-core calls this file."""
 from __future__ import annotations
 
 import importlib.util
@@ -30,12 +30,13 @@ def installed_torch() -> str:
 def dynamic_metadata(field: str, settings: Mapping[str, Any]) -> list[str]:
     """Returns the entries Requires-Dist.
 
-    The entries name a minor version of torch, because the C++ interface of torch changes with each minor version.
+    They name a minor version of torch, because the C++ interface of torch changes with each minor version. torch itself
+    does not require numpy.
     """
     if field != "dependencies" or settings:
         raise ValueError(f"pyproject.toml: requirements.py gives dependencies, without settings; not {field}")
     major, minor = installed_torch().split(".")[:2]
-    return [f"torch=={major}.{minor}.*"]
+    return [f"torch=={major}.{minor}.*", "numpy"]
 
 
 def get_requires_for_dynamic_metadata(settings: Mapping[str, Any]) -> list[str]:
