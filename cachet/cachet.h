@@ -1,8 +1,8 @@
 #pragma once
 
 /// The whole library: layers and models, training, and inference. If a program needs only layers and models, only
-/// training or only inference, it compiles faster with the header of that part. Link cachet::cachet.
-/// cachet/command_line.h belongs to another library.
+/// training or only inference, it compiles faster with the header of that part. Link the CMake target cachet::cachet.
+/// The header cachet/command_line.h belongs to the target cachet::command_line.
 
 #include "cachet/inference.h"
 #include "cachet/layers.h"

@@ -21,17 +21,17 @@ struct TextScore {
 /// Interpolated modified Kneser–Ney (Chen & Goodman 1999, Sec. 3; like KenLM's lmplz without pruning). A language model
 /// must be better than this baseline to have learned more than n-gram counts.
 ///
-/// Each line begins with <s>, which is never predicted, and ends with `line_end`. The count of one of the longest
-/// n-grams, or of an n-gram that begins with <s>, is its number of occurrences. The count of any other n-gram is the
+/// Each line begins with <s>, which is never predicted, and ends with `line_end`. The count of a longest n-gram, or of
+/// an n-gram that begins with <s>, is its number of occurrences. The count of a shorter n-gram without <s> is the
 /// number of different words that precede it. With the discounts D(c) for counts of 1, of 2, and of 3 or more:
 ///   p(w|h) = (c(hw) − D(c))/Σ c(h·) + (D₁N₁ + D₂N₂ + D₃N₃)/Σ c(h·) · p(w|h without its first word)
 /// and p = 1/V below single words. If a context was never seen, the next shorter context is used.
 class KneserNey {
  public:
-  /// The discounts of n-grams of one length. Chen & Goodman estimate the discounts from counts of counts. The estimated
-  /// discounts are used if there are n-grams of count 1, 2 and 3, and if all three discounts are above 0. Otherwise,
-  /// all three discounts are kFallback, as in lmplz with --discount_fallback. (lmplz also accepts discount 0, with
-  /// which a token may have probability 0.)
+  /// The three discounts D for n-grams of one length. Chen & Goodman estimate the discounts from counts of counts. The
+  /// estimates are used if there are n-grams of count 1, 2 and 3, and if all three estimates are above 0. If an
+  /// estimate is missing or not above 0, all three discounts are kFallback, as in lmplz with --discount_fallback.
+  /// (lmplz also accepts discount 0, with which a token may have probability 0.)
   struct Discounts {
     static constexpr std::array<double, 3> kFallback{0.5, 1.0, 1.5};
     std::array<int64_t, 4> counts_of_counts{};  // numbers of n-grams with count 1, 2, 3 and 4
@@ -48,8 +48,8 @@ class KneserNey {
   const Discounts& discounts(int64_t length) const { return level(length).discounts; }
 
   /// Returns log p of a token. `line`: the earlier tokens of the same line; the first is <s> (start()). The returned
-  /// number is finite, and the probabilities of all tokens of the vocabulary sum to 1. If `matched` is not null, the
-  /// length of the longest known n-gram is stored in *matched.
+  /// log-probability is finite, and the probabilities of all tokens of the vocabulary sum to 1. If `matched` is not
+  /// null, the length of the longest known n-gram is stored in *matched.
   double log_probability(std::span<const data::Token> line, data::Token token, int64_t* matched = nullptr) const;
   data::Token start() const { return static_cast<data::Token>(vocabulary_); }
 

@@ -29,7 +29,7 @@ class Document {
   /// bases override earlier ones. Ignores the table `sweep` (tasks/sweep.h). Throws Error for files that are missing,
   /// over 1 MB, not UTF-8, not TOML or nested deeper than 16 tables, and for files that name each other in a circle.
   static Document from_file(const std::filesystem::path& path);
-  /// Reads the text of a recipe without the key `base`. `source` is the name of the text in origins and errors.
+  /// Reads the text of a recipe that has no key `base`. `source` is the name of the text in origins and errors.
   static Document from_text(std::string_view text, std::string_view source);
 
   /// Overrides one value: "model.cache.ratio=0.25". The text after the equals sign is TOML; a bare word is taken as a
@@ -37,8 +37,8 @@ class Document {
   void set(std::string_view assignment, std::string_view source = kSetSource);
 
   /// Changes the default of one key, so that a recipe for an earlier version means the same as before. `assignment` has
-  /// the syntax that set() describes. If the document does not have the key, the code that reads the key gets the
-  /// changed default, with the origin kEarlierSource. If the changed default equals the original default, the origin is
+  /// the syntax that set() describes. If the document does not have the key, reading the key returns the changed
+  /// default, with the origin kEarlierSource. If the changed default equals the original default, the origin is
   /// kDefaultSource. If no code reads the key, set_default() has no effect.
   void set_default(std::string_view assignment);
 
@@ -49,14 +49,14 @@ class Document {
   View root();
 
   /// Adds a problem that concerns several values. `key` is the full path of a key. The problem gets the position (file
-  /// and line) of the key, or of the nearest table if the document does not have the key.
+  /// and line) of the key, or of the nearest table around the key if the document does not have the key.
   void problem(const std::string& key, const std::string& message);
 
   /// Returns the notes of readers on values that they accept (View::note), each one as `origin: key: message`.
   std::vector<std::string> notes() const;
 
-  /// Throws Error if a read met a problem, or if no reader read a key that the document has. The problem with an unread
-  /// key suggests the nearest known name.
+  /// Throws Error if a read met a problem, or if the document has a key that no reader read. For an unread key, the
+  /// message suggests the nearest known name.
   void finish();
 
   struct Value {

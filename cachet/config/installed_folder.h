@@ -7,7 +7,7 @@
 namespace cachet::config {
 
 /// Returns the existing folders called `name` ("recipes", "data/fashion-mnist") that come with the running program, in
-/// order of precedence. The folders are in share/cachet of the program's installation, or in its source tree.
+/// order of precedence. The folders are below share/cachet of the installation, or in the source tree.
 std::vector<std::filesystem::path> installed_folders(const std::filesystem::path& name);
 
 /// Returns the first folder of installed_folders(), or an empty value if there is none.

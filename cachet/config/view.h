@@ -27,8 +27,8 @@ struct Choice {
 /// A view of one table of a Document. A view is cheap to copy, and owns a reference to the data of the document.
 ///
 /// Every method that reads a key takes a default, and records the key, the value and its origin for
-/// Document::resolved(). A read that meets a problem records it and returns the default. Ranges restrict the values of
-/// a recipe, but not the defaults of the program.
+/// Document::resolved(). If a value is invalid, the method records a problem and returns the default. A range of
+/// allowed values applies to the values of a recipe, but not to the program's default values.
 class View {
  public:
   /// Whether the document has the key. After a call of has(), the key counts as known to its table, but not as read.
@@ -40,8 +40,8 @@ class View {
   bool boolean(std::string_view key, bool fallback) const;
   int64_t integer(std::string_view key, int64_t fallback, Range<int64_t> range = {}) const;
   /// Reads an integer in the range, or a text such as "10 %" (above 0 %, at most 100 %). A text such as "10 %" is a
-  /// fraction of a number that is not known yet. `whole` describes the unknown number in messages: "the updates of a
-  /// run".
+  /// fraction of a number that is not known yet. `whole` is the name of the unknown number in messages: "the updates of
+  /// a run".
   CountOrFraction count_or_fraction(std::string_view key, CountOrFraction fallback, Range<int64_t> range,
                                     std::string_view whole) const;
   double real(std::string_view key, double fallback, Range<double> range = {}) const;  // finite; may be an integer
@@ -87,8 +87,8 @@ class View {
   /// `word`.
   void decide(std::string_view key, std::string_view word) const;
 
-  /// If the document has `key` although this kind of table does not use the key, records a problem with `message`. If a
-  /// base recipe has the key for its own kind, and a later recipe changes the kind, ignores the key.
+  /// If the document has `key` although this kind of table does not use the key, records a problem with `message`.
+  /// Ignores the key if a base recipe wrote it for another kind, which a later recipe replaced by this kind (merge.h).
   void refuse(std::string_view key, const std::string& message) const;
 
   /// Records a problem with a key of this table. The problem states the file and line of the key, or of the table if

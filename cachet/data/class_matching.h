@@ -10,13 +10,13 @@
 namespace cachet::data {
 
 /// Reads the key class_names of a recipe's [data]: the model's classes, in the order of the model. If the recipe has no
-/// key class_names, the list is empty, the data determine the classes, and the resolved recipe has no such key either
-/// (as in versions of Cachet without the key). Empty and repeated names are recorded as problems.
+/// key class_names, returns an empty list, and the data determine the classes. In this case, the resolved recipe has no
+/// key class_names either, as in older versions. Empty and repeated names are recorded as problems.
 std::vector<std::string> read_class_names(const config::View& data);
 
 /// Matches the classes of a data set with the classes of a model by name: result[i] is the index of data_names[i] in
 /// model_names. The model may have classes that the data set lacks. Throws io::Error if the model lacks classes (the
-/// message names them) or two classes have the same name. `place`, the path of the data set, begins the message.
+/// message names them) or two classes have the same name. The message begins with `place`, the path of the data set.
 std::vector<int64_t> match_classes(const std::vector<std::string>& data_names,
                                    const std::vector<std::string>& model_names, std::string_view place);
 

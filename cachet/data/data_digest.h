@@ -12,7 +12,7 @@ namespace cachet::data {
 /// The digests of a split's data. Each digest has 16 hexadecimal digits. If the data of two splits differ, their
 /// digests differ. The digests do not depend on the folder of the data.
 struct DataDigest {
-  /// Version of the digests. Digests of different versions are not compared with each other.
+  /// Version of the method that computes digests. Digests with different values of kVersion are not compared.
   static constexpr int64_t kVersion = 2;
 
   std::string contents{};  // all labels, tokens, annotations, and all pixels of files that hold many images
@@ -20,8 +20,8 @@ struct DataDigest {
   std::string files{};     // names and sizes of image files, without their bytes; empty if there are no image files
   std::string times{};     // modification times of the image files
 
-  /// Returns one digest of the members `contents` and `files`. Leaves out `times` and `texts`, because they do not
-  /// affect training or evaluation.
+  /// Returns one digest of the members `contents` and `files`. The members `times` and `texts` are left out, because
+  /// they do not affect training or evaluation.
   std::string identity() const;
   bool operator==(const DataDigest&) const = default;
 };
@@ -33,8 +33,8 @@ enum class DataChange {
   files,     // names, number or sizes of image files differ
   contents,  // labels, texts or annotations differ
 };
-/// Returns the greatest DataChange between two digests, in the order of the enumeration. Texts are compared only if
-/// both digests have texts.
+/// Returns the greatest DataChange between two digests, in the order of the enumeration. The members `texts` are
+/// compared only if neither is empty.
 DataChange change_of(const DataDigest& before, const DataDigest& now);
 
 /// Digests of the names, sizes and times of files below a folder. A missing file has the size −1.

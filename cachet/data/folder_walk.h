@@ -22,7 +22,7 @@ class PassedOver {
   /// Takes the singular and the plural of the noun for the files that the reader uses: "a .txt file", ".txt files".
   PassedOver(std::string one, std::string many) : one_(std::move(one)), many_(std::move(many)) {}
 
-  /// Adds a file or folder whose name begins with a dot.
+  /// Counts an ignored file or folder whose name begins with a dot.
   void add_hidden(const std::filesystem::path& path) { add(hidden_, path); }
   /// Counts a file whose type the reader of the data set does not use.
   void add_other(const std::filesystem::path& path) { add(others_, path); }
@@ -54,7 +54,7 @@ bool is_folder(const std::filesystem::directory_entry& entry);
 using UseFile = std::function<void(const std::filesystem::path& file, const std::string& name)>;
 
 /// Calls `use` for the files below a folder, in the order of their names, down to 8 levels. Adds hidden files to
-/// `passed_over`. Throws io::Error if folders are nested more deeply, as in a cycle of links.
+/// `passed_over`. Throws io::Error if folders are nested more than 8 levels deep, as in a cycle of links.
 void for_each_file_below(const std::filesystem::path& folder, const UseFile& use, PassedOver* passed_over = nullptr);
 
 /// Text files that were found in a folder, and the other files there.

@@ -12,8 +12,8 @@ namespace cachet::data {
 /// data.root and data.train_folder".
 std::string with_keys(const std::string& message, std::initializer_list<std::string_view> keys);
 
-/// Calls `read`, which reads files or folders that the values of the recipe keys `keys` name. If `read` throws an
-/// io::Error, the function throws an io::Error with the same message and the names of the keys.
+/// Calls `read`. The function `read` reads files or folders whose paths are the values of the recipe keys `keys`. If
+/// `read` throws an io::Error, the function throws an io::Error with the same message and the names of the keys.
 template <class Read>
 auto named_by(std::initializer_list<std::string_view> keys, const Read& read) try {
   return read();

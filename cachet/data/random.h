@@ -25,8 +25,8 @@ enum class RandomStream : uint64_t {
 
 /// Random numbers that depend only on (seed, stream, epoch, index).
 ///
-/// The random numbers of a sample do not depend on a state that other samples change. Therefore, any thread may compute
-/// the random numbers of any sample, and a resumed run has the same random numbers as an uninterrupted run. The
+/// The random numbers of a sample have no state in common with those of other samples. Therefore, any thread may
+/// compute the random numbers of any sample, and a resumed run has the same random numbers as an uninterrupted run. The
 /// generator is SplitMix64 (Steele, Lea, Flood 2014), started at a hash of the key. The distributions are defined here,
 /// because the distributions of <random> differ between standard libraries.
 class CounterRandom {

@@ -16,7 +16,7 @@ namespace cachet::data {
 /// that split data use SampleGroups, so that no sample is used both for training and for evaluation.
 class SampleGroups {
  public:
-  /// Adds the next sample. Keys are compared byte by byte. The key of a text is its split_key().
+  /// Adds the next sample. Keys are compared byte by byte. The key of a text is the normalized text, split_key().
   void add(std::span<const std::string> keys);
 
   /// Returns, for each group, the ascending indices of its samples. Groups are in the order of their first samples.
@@ -31,8 +31,8 @@ class SampleGroups {
 
 /// Assigns groups to parts. The groups are visited in a random order. Each group goes to the first part with room for
 /// the whole group; if no part has room, the group is left over. weights[i] is the size of group i, and room[j] is the
-/// capacity of part j. Returns the index of the part for each group, or room.size() for a group that is left over. At
-/// the end, each group that is left over is larger than the room that is left in any part.
+/// capacity of part j. Returns, for each group, the index of its part, or room.size() if the group is left over. At the
+/// end, each group that is left over is larger than the room that is left in any part.
 std::vector<size_t> dealt_groups(std::span<const int64_t> weights, std::vector<int64_t> room,
                                  const CounterRandom& random);
 

@@ -24,18 +24,18 @@ struct SplitOverlap {
 using LookProgress = std::function<void(int64_t done, int64_t total)>;
 
 /// Counts evaluation samples that share a key with a training sample. As in SampleGroups, the key of a picture is a
-/// digest of its bytes, and the key of a text is its split_key(). Empty keys (of texts that have only blanks) are not
+/// digest of its bytes, and the key of a text is split_key(), the normalized text. Empty keys (of blank texts) are not
 /// compared. The memory of an OverlapSearch grows with the number of evaluation samples, not of training samples.
 class OverlapSearch {
  public:
   /// Adds the next evaluation sample. For all evaluation samples, add_evaluation() must be called before the first
   /// training sample is added.
   void add_evaluation(const std::vector<std::string>& keys, std::string name);
-  /// Adds a key of a training sample. Keys must be added in the order of the samples. Calls `name` for the sample's
-  /// name only if this sample is the first with this key, and an evaluation sample has the key, too.
+  /// Adds a key of a training sample to the search. Keys must be added in sample order. If an evaluation sample has the
+  /// same key, and this training sample is the first with the key, calls `name` for the training sample's name.
   void add_training(std::string_view key, const std::function<std::string()>& name);
 
-  /// Returns the overlap of all samples added so far. Its fields `split` and `many` get the values of the arguments.
+  /// Returns the overlap of all samples added so far. The arguments become the fields `split` and `many` of the result.
   SplitOverlap found(std::string split, std::string many) const;
 
  private:

@@ -19,7 +19,7 @@ std::vector<at::Tensor> sample_inputs(const models::Model& model, int64_t batch,
                                       const std::vector<int64_t>& lengths = {});
 
 /// Returns a classifier's scores (N, classes) for the tensors of inputs_of(). Throws c10::Error if the number of
-/// tensors is wrong.
+/// tensors is not the number of the model's inputs.
 at::Tensor classify(models::Model& model, const std::vector<at::Tensor>& inputs);
 
 /// Returns a session's scores (N, classes). Floating-point inputs are passed to the session as float32.

@@ -15,11 +15,11 @@ struct Tolerance {
 };
 
 /// The minimum ratio of a class's probability to the probability of the sample's best class. Smaller ratios count as
-/// this minimum, because no decision uses such classes, and in bf16 few digits of their probabilities are right.
+/// this minimum: such unlikely classes do not affect the best class, and bf16 computes few of their digits correctly.
 inline constexpr double kMinLikely = 1e-3;
 [[deprecated("kMinLikely")]] inline constexpr double kLeastLikely = kMinLikely;
 
-/// Words for messages: what a row of scores decides, such as "the best class", and the plural noun for the rows.
+/// Nouns in messages: for the decision from one row of scores ("the best class"), and for several rows ("samples").
 struct DecisionWords {
   const char* decision = "the best class";
   const char* many = "samples";

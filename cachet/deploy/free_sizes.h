@@ -37,8 +37,8 @@ struct SizeForm {
   bool constant() const { return terms.empty(); }
   int64_t at(const std::vector<int64_t>& sizes) const;
 
-  /// Returns the SizeForm that gives the integers `values`, one for each sample, or std::nullopt if there is no such
-  /// SizeForm.
+  /// Returns the SizeForm that gives the integers `values`, one for each sample, or std::nullopt if no SizeForm gives
+  /// them.
   static std::optional<SizeForm> of(const std::vector<int64_t>& values, const SizeSamples& samples);
 };
 

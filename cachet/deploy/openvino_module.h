@@ -17,8 +17,8 @@ class OpenVinoModel {
   /// Returns a session that runs the model and records the inputs of its layers. The session must end before
   /// quantize().
   virtual std::unique_ptr<runtime::Session> calibration() = 0;
-  /// Makes linear layers and convolutions compute in 8 bits, and returns their number. Throws c10::Error if no
-  /// calibration was run before.
+  /// Makes linear layers and convolutions compute in 8 bits, and returns the number of these layers. Throws c10::Error
+  /// if no calibration was run before.
   virtual int64_t quantize() = 0;
   /// Writes FILE.xml and FILE.bin. `file` is the path of FILE.xml.
   virtual void save(const std::filesystem::path& file, const ModelMetadata& metadata, runtime::Precision precision) = 0;

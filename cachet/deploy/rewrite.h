@@ -17,7 +17,7 @@ struct RewriteOptions {
   bool count_work = false;  // count the work that each rewrite removes, by a forward pass without values
 };
 
-/// The result of rewriting one norm, one cache, or the λ that mixes a frozen cache with self-attention.
+/// The result of the rewrite for one part: a norm, a cache, or the λ that mixes a frozen cache with self-attention.
 struct RewrittenPart {
   enum class Kind { norm, cache, share };
   Kind kind = Kind::norm;
@@ -48,9 +48,9 @@ struct RewriteReport {
 /// which equality.h measures. Throws c10::Error unless the model is in evaluation mode.
 RewriteReport rewrite(models::Model& model, const RewriteOptions& options = {});
 
-/// Returns lines for users about the parts of the model: the removed parts, by kind and outcome, and the remaining
-/// parts, with the reasons why they remain. If the model's work was counted, lines with larger savings come first, and
-/// each line ends with the total savings of its parts, formatted by `saved_text`.
+/// Returns lines for users, one for all parts with the same kind and outcome: removed, or remaining (partly or wholly)
+/// for the stated reason. If count_work was set, the lines are sorted by saved work, the largest first. A line about
+/// parts that save work then ends with the sum of this work, formatted by `saved_text`.
 std::vector<std::string> report_lines(const RewriteReport& report,
                                       const std::function<std::string(const analysis::Work&)>& saved_text = {});
 

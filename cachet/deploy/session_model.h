@@ -10,7 +10,7 @@
 namespace cachet::deploy {
 
 // Models whose forward pass runs an inference session, so that exported models can be evaluated, timed and used for
-// predictions. The models have no parameters and no gradients, and take CPU tensors. Their calls throw ExportNotFinite.
+// predictions. Session models have no parameters or gradients, and take CPU tensors. Their calls throw ExportNotFinite.
 
 /// The error for scores of an exported model that are NaN or infinite.
 class ExportNotFinite : public ops::NotFinite {

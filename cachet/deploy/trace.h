@@ -26,14 +26,14 @@ struct FreeSize {
   int64_t least = 2, more = 5, last = 7;  // sizes of the traced inputs
 };
 
-/// A function that returns synthetic inputs for one value of each free size. In the argument of the function, the
-/// values are in the order of the free sizes.
+/// A function that returns synthetic inputs of the model, given one value for each free size (FreeSize). The argument
+/// `sizes` has these values in the order of the free sizes.
 using MakeInputs = std::function<std::vector<at::Tensor>(const std::vector<int64_t>& sizes)>;
 
 /// Returns the graph of one call of the model. Operators of this library are replaced by the ATen operators that
-/// compose them. Numbers that depend on a free size are computed from the inputs' size; tracing with several sizes
-/// finds these numbers. Throws c10::Error, which names the size, if the structure of the graph depends on a free size,
-/// or if a number is not of the form slope · size + offset.
+/// compose them. The graph computes numbers that depend on a free size from the sizes of the inputs; tracing with
+/// several sizes finds these numbers. Throws c10::Error, which names the size, if the structure of the graph depends on
+/// a free size, or if a number is not of the form slope · size + offset.
 std::shared_ptr<torch::jit::Graph> trace(const Traceable& model, const std::vector<std::string>& input_names,
                                          const std::vector<FreeSize>& free_sizes, const MakeInputs& inputs);
 

@@ -16,7 +16,7 @@ inline constexpr int64_t kMaxMaskPixels = (int64_t{1} << 31) - 1;
 /// A mask in COCO's form: the lengths of runs of pixels, column by column, from top to bottom. The first run consists
 /// of pixels outside the object (and may be empty), the second run consists of pixels inside the object, and so on.
 ///
-/// No run except the first may be empty, so that two masks are equal if and only if their pixels are equal.
+/// No run of pixels except the first may be empty, so that two masks are equal if and only if their pixels are equal.
 class RunLengths {
  public:
   RunLengths() = default;  // a mask of 0 × 0 pixels
@@ -27,8 +27,8 @@ class RunLengths {
   RunLengths(const Size& size, std::span<const uint32_t> counts);
 
   /// Reads COCO's compressed form: bytes 48 … 111 with 5 bits of a length each, lowest bits first. From the fourth
-  /// length on, the form stores the difference between a length and the length two positions earlier. Throws
-  /// std::invalid_argument, which names the fault.
+  /// length on, the text stores differences: each length minus the length two positions earlier. Throws
+  /// std::invalid_argument, which names the fault, for an invalid text.
   static RunLengths from_text(const Size& size, std::string_view text);
   std::string text() const;
 
@@ -52,14 +52,14 @@ class RunLengths {
   std::vector<uint32_t> counts_;
 };
 
-/// Builds a mask from runs of pixels inside the object. The runs must be added in the order of COCO's files: column by
-/// column, and from top to bottom in each column.
+/// Builds a mask from runs of pixels inside the object. The runs of pixels must be added in the order of COCO's files:
+/// column by column, and from top to bottom in each column.
 class RunBuilder {
  public:
   explicit RunBuilder(const Size& size);  // throws std::invalid_argument for an invalid size
 
-  /// Adds a run of pixels: the indices begin … end − 1 of pixels in column order. `begin` must be at least the end of
-  /// the run of pixels that was added before, and `end` at most the number of pixels.
+  /// Adds a run of pixels: the indices begin … end − 1 of pixels in column order. `begin` must be at least the `end` of
+  /// the run added before, and `end` at most the number of pixels.
   void add(uint64_t begin, uint64_t end);
   /// Adds the pixels top … bottom − 1 of one column.
   void add(int64_t column, int64_t top, int64_t bottom);

@@ -36,7 +36,7 @@ class HttpError : public io::Error {
   std::string code;  // header X-Error-Code of the hub: "RepoNotFound"
 };
 
-/// The address of a file's bytes, and its known properties.
+/// The address from which a file is downloaded, and the known properties of the file.
 struct DownloadSource {
   std::string name;  // name for messages
   WebAddress address;
@@ -57,9 +57,9 @@ std::string download_text(const Request& request, const std::string& name, uint6
                           const DownloadOptions& options);
 
 /// Downloads a file. Writes the bytes to `partial`. If the download stops, `partial` stays, and the next download
-/// requests only the missing bytes (HTTP header Range). If the size and digest of `partial` equal those of the source,
-/// renames it to `file`. Only one process at a time may download a file. Throws ConnectionError, HttpError, or
-/// io::Error if the size or digest differs, if the disk is full, or if the server sends a page instead of a file.
+/// requests only the missing bytes (HTTP header Range). If the size and digest of `partial` match the source, renames
+/// it to `file`. Only one process at a time may download a file. Throws ConnectionError, HttpError, or io::Error if the
+/// size or digest differs, if the disk is full, or if the server sends a page instead of a file.
 void download(const DownloadSource& source, const std::filesystem::path& partial, const std::filesystem::path& file,
               const DownloadOptions& options);
 

@@ -7,9 +7,9 @@
 
 namespace cachet::kernels {
 
-// Row operations between the matrix products of kernel attention. Float arrays are dense unless noted; rows of T are
-// `stride` numbers apart. The totals are numerators (rows, e) and denominators (rows). The gradient of the totals is
-// (rows, e + 1); the last column belongs to the denominators.
+// Row operations between the matrix products of kernel attention. Arrays of float are dense unless noted; rows of
+// arrays of T are `stride` numbers apart. The totals are numerators (rows, e) and denominators (rows). The gradient of
+// the totals is (rows, e + 1); the last column belongs to the denominators.
 
 struct ValueRows {
   int64_t rows, width, stride;
@@ -19,11 +19,11 @@ struct ValueRows {
 template <class T>
 void append_ones(const T* values, const bool* padding, float* with_ones, ValueRows shape);
 
-/// Computes sumsᵢ = rowᵢ · vector (+= if `add`). Matrix rows are `stride` numbers apart. If `vector` is null, all its
-/// elements count as 1.
+/// Computes sumsᵢ = rowᵢ · vector (+= if `add`). Matrix rows are `stride` numbers apart. A null `vector` counts as a
+/// vector of ones.
 void dot_rows(const float* matrix, const float* vector, bool add, float* sums, ValueRows shape);
 
-/// Per row: divisor = denominator + eps (0 if that is not positive), out = numerators / divisor (0 if divisor is 0).
+/// Per row: divisor = denominator + eps (0 unless the sum is > 0), out = numerators / divisor (0 if divisor is 0).
 template <class T>
 void divide_totals(const float* numerators, const float* denominators, float eps, T* out, float* divisors,
                    ValueRows shape);

@@ -21,7 +21,7 @@ CACHET_HOST_DEVICE inline float to_float(BFloat16 value) {
   return wide;
 }
 
-/// Rounds to the nearest number. Ties go to the even number.
+/// Rounds to the nearest number. A tie is rounded to the even number.
 template <class T>
 CACHET_HOST_DEVICE T from_float(float value) = delete;
 template <>

@@ -14,7 +14,7 @@ struct ScoreRows {
 };
 
 /// The keys that a query sees. A query at position q sees a key at position p if p = kAlwaysSeen, or if p ≥ 0 and
-/// least ≤ p − q ≤ most. Positions and bounds are between −2^30 and 2^30.
+/// least ≤ p − q ≤ most. All positions, `least` and `most` are between −2^30 and 2^30.
 struct SeenKeys {
   const int32_t *queries, *keys;  // positions of the rows (queries) and of the columns (keys)
   int32_t least, most;
@@ -29,8 +29,8 @@ constexpr float kOwnPenalty = 1e5f;
 constexpr float kNoScore = -1e30f;
 
 /// Replaces scores by softmax(scale·scores) over the columns that a row sees (all if `seen` is null). Elements that a
-/// row does not see become 0. If a row sees NaN or +∞, the row becomes NaN. logsumexp (rows) gets log Σ
-/// e^(scale·score), or kNoScore for rows without keys.
+/// row does not see become 0. If a row sees a score of NaN or +∞, the whole row becomes NaN. logsumexp (rows) gets log
+/// Σ e^(scale·score), or kNoScore if a row sees no key.
 void block_softmax(float* scores, float scale, const SeenKeys* seen, float* logsumexp, ScoreRows shape);
 
 /// Computes the weights of block_softmax() again from logsumexp, in place: e^(scale·score − logsumexp).

@@ -1,6 +1,6 @@
 #pragma once
 
-// Macros for kernels that are templates over their number type. These macros compile a kernel for each instruction set,
+// Macros for kernels that are templates over their number type. The macros compile a kernel for each instruction set,
 // and select an instance at run time. In the source of a kernel:
 //   inside HWY_NAMESPACE   template <class T> void AddRows(const T* a, …) {…}   CACHET_KERNEL(AddRows);
 //   under HWY_ONCE         CACHET_EXPORT(AddRows);
@@ -22,7 +22,7 @@
   HWY_EXPORT(Name##F32);    \
   HWY_EXPORT(Name##BF16)
 
-/// Returns the instance of Name<T> for this processor.
+/// Returns the instance of the kernel Name<T> for this processor.
 #define CACHET_DISPATCH(Name, T)                \
   [] {                                          \
     if constexpr (std::is_same_v<T, float>)     \

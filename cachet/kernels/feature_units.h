@@ -9,9 +9,9 @@ namespace cachet::kernels {
 /// The units of a feature map. Their formulas are in ops/attention/kernel_attention.h.
 enum class FeatureUnit : int64_t { elu_plus_one, softplus, gelu, sigmoid, glu, softplus_glu };
 
-/// The shapes of two matrices: rows of products, and rows of the features that are computed from the products. A row of
-/// `width` features comes from `width` numbers, or from 2·width numbers [a, g] if the unit is gated. Rows of products
-/// are `stride` numbers apart; features are dense.
+/// The shapes of the two matrices of a unit: the products that it reads, and the features that it computes from them. A
+/// row of `width` features comes from `width` numbers, or from 2·width numbers [a, g] if the unit is gated. Rows of
+/// products are `stride` numbers apart; features are dense.
 struct UnitRows {
   int64_t rows, width, stride;
 };

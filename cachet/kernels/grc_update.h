@@ -7,7 +7,7 @@
 
 namespace cachet::kernels {
 
-// The pointwise parts of a step of the gated recurrent cache. The pointwise parts run between the matrix products
+// The pointwise parts of a step of the gated recurrent cache. They run between the matrix products of the step
 // (ops/cache/grc_update.h has the formulas). In arrays for all samples, row t of sample b is row b·length + t. T is
 // float or BFloat16.
 
@@ -51,8 +51,8 @@ struct GrcGradients {
 };
 
 /// Reads the gradients d_next (batch·length, W) and d_mean (length, W) of the results; both may be null. Computes the
-/// gradients of two parts of token_products (candidate and update gate), of norm_weight and of norm_bias, and the part
-/// of cache's gradient that comes from the blend. scratch: 3W numbers.
+/// gradients of token_products (only candidate and update gate), norm_weight, norm_bias and cache (only the part from
+/// the blend). scratch: 3W numbers.
 template <class T>
 void grc_blend_backward(const GrcInputs<T>& in, const T* d_next, const float* d_mean, const GrcGradients<T>& out,
                         float* scratch, const GrcShape& shape, GrcRows rows);
@@ -91,13 +91,13 @@ struct Moments {
   float mean, inverse_deviation;
 };
 
-/// Returns the value of a gate from its two products.
+/// Returns the value of a gate: the sigmoid of the sum of its two products.
 template <class T>
 CACHET_HOST_DEVICE inline float gate(T token_product, T cache_product) {
   return sigmoid(to_float(token_product) + to_float(cache_product));
 }
 
-/// Returns element i of a row of the candidate's product, including the bias.
+/// Returns element i of a row of the product for the candidate C̃, including the bias.
 template <class T>
 CACHET_HOST_DEVICE inline float candidate_product(const GrcInputs<T>& in, const GrcRow<T>& at, int64_t i) {
   return to_float(at.token_candidate[i]) + to_float(at.reset_product[i]) +

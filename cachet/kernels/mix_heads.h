@@ -15,7 +15,7 @@ struct MixHeadsShape {
 // All arrays of this file are dense and row-major. T is float or BFloat16. The array `gate` (heads) has the values s =
 // σ(λ).
 
-/// Computes out[t,h,:] = (1 − s_h)·self[t,h,:]; adds s_h·memory[t,h,:] to the first memory_head_dim channels.
+/// Computes out[t,h,:] = (1 − s_h)·self[t,h,:], and adds s_h·memory[t,h,:] to out's first memory_head_dim channels.
 template <class T>
 void mix_heads(const T* self, const T* memory, const float* gate, T* out, MixHeadsShape shape);
 
@@ -26,13 +26,13 @@ void mix_heads_backward(const T* grad, const T* self, const T* memory, const flo
 
 // --- one element -----------------------------------------------------------------------------------------------------
 
-/// Returns (1 − s)·self + s·memory, for tests and CUDA. mix_heads.cpp computes the same formula with vectors.
+/// Returns (1 − s)·self + s·memory. This form is for tests and CUDA; mix_heads.cpp computes the formula with vectors.
 CACHET_HOST_DEVICE inline float mixed(float self, float memory, float gate) {
   return (1.0f - gate) * self + gate * memory;
 }
 
 /// The gradients of one element of self and of memory, and the contribution of this element to d_gate. `g` is the
-/// gradient of the mixed element.
+/// gradient of the element that mixed() returns.
 struct MixedGradient {
   float self, memory, gate;
 };

@@ -27,7 +27,7 @@ void nms(const BoxColumns& boxes, float threshold, uint8_t* kept, float* space);
 
 // --- one element -----------------------------------------------------------------------------------------------------
 
-/// Whether box k, which was retained, removes box i, which comes later in the order.
+/// Whether the retained box k removes box i, which is later in the order.
 CACHET_HOST_DEVICE inline bool removes(const BoxColumns& b, int64_t k, int64_t i, float threshold) {
   const float width = std::fmax(std::fmin(b.x1[i], b.x1[k]) - std::fmax(b.x0[i], b.x0[k]), 0.0f);
   const float height = std::fmax(std::fmin(b.y1[i], b.y1[k]) - std::fmax(b.y0[i], b.y0[k]), 0.0f);

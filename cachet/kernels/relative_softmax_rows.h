@@ -18,10 +18,10 @@ struct RelativeSoftmaxShape {
 ///
 /// Column c of `position` has the scores of the distance columns − 1 − c, in tokens: the first column has the scores of
 /// the largest distance. The shift gives key j of row i the score of the distance between query i and key j:
-/// position[i][j + rows − 1 − i]. Keys after the query get the numbers that result if a column of zeros is put before
-/// the matrix and the result is reshaped, as in Appendix B of Dai et al. (arXiv 1901.02860). The first key after the
-/// query gets 0, and the keys after that key get the numbers of the next row, from the left. hidden (rows, columns) is
-/// 0 or 1 for each key, or null. scratch: `columns` floats. out and content may be the same.
+/// position[i][j + rows − 1 − i]. For keys after the query, the shift follows Appendix B of Dai et al. (arXiv
+/// 1901.02860), which puts a column of zeros before the matrix and reshapes the result. The first key after the query
+/// gets 0, and the keys after that key get the numbers of the next row, from the left. hidden (rows, columns) is 0 or 1
+/// for each key, or null. scratch: `columns` floats. out and content may be the same.
 template <class T>
 void relative_softmax_rows(const T* content, const T* position, const uint8_t* hidden, float scale, T* out,
                            float* scratch, RelativeSoftmaxShape shape);
@@ -34,8 +34,8 @@ void relative_softmax_rows_backward(const T* weights, const T* grad, float scale
 
 // --- one element -----------------------------------------------------------------------------------------------------
 
-/// Returns the flat index in `position` of the number that the shift moves to (row, column), or −1 if the shift moves a
-/// zero of the inserted column there.
+/// The shift moves one number of `position` to (row, column). Returns the flat index of this number in `position`, or
+/// −1 if the shift moves a zero of the inserted column there.
 CACHET_HOST_DEVICE inline int64_t shifted_from(int64_t row, int64_t column, RelativeSoftmaxShape shape) {
   const int64_t place = row * shape.columns + column + shape.rows;
   const int64_t from_row = place / (shape.columns + 1), from_column = place % (shape.columns + 1);

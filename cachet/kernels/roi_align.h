@@ -8,8 +8,8 @@ namespace cachet::kernels {
 
 /// The cells, with weights, that the bins of a box read along one axis. Bin i reads the cells from first[i] on, with
 /// the weights weights[offset[i]] … weights[offset[i + 1] − 1]. If both offsets of a bin are equal, the bin reads no
-/// cells. The array `offset` has bins + 1 numbers. From each bin to the next, neither the index of the first cell nor
-/// the index of the last cell decreases (except in bins without cells).
+/// cells. The array `offset` has bins + 1 numbers. The indices of a bin's first and last cell never decrease from one
+/// bin to the next (except in bins without cells).
 struct RoiAxis {
   int64_t bins;
   const int64_t* first;
@@ -23,9 +23,9 @@ struct RoiMap {
   int64_t width, cell, channels;
 };
 
-// Compute the bins of one box: out[i, j, c] = Σ_y Σ_x rows[i, y]·columns[j, x]·map[y, x, c]. Each row of the map is
-// read once: its sums over columns are added to each bin that reads the row. One thread computes a box. T is
-// float or BFloat16; sums are float32.
+// Compute the bins of one box: out[i, j, c] = Σ_y Σ_x rows[i, y]·columns[j, x]·map[y, x, c]. Each row y of the map is
+// read once: its sums over x are added to the bins that use this row. One thread computes a box. T is float or
+// BFloat16; sums are float32.
 
 /// The array `out` has (rows.bins, columns.bins) cells. The cells are `out_cell` numbers apart, and each cell has
 /// `channels` numbers. `sums` is scratch memory for rows.bins·columns.bins·channels numbers.

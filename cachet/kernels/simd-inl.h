@@ -19,8 +19,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Wide = hn::ScalableTag<float>;
 
-/// Calls step(d, i) for each whole vector of type D, where i is the index of the vector's first element. Returns the
-/// index of the first element after the last whole vector.
+/// Calls step(d, i) for each whole SIMD vector of type D, where i is the index of the vector's first element. Returns
+/// the index of the first element that is in no whole vector.
 template <class D, class Step>
 HWY_INLINE int64_t Steps(D d, int64_t i, int64_t count, const Step& step) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -28,9 +28,9 @@ HWY_INLINE int64_t Steps(D d, int64_t i, int64_t count, const Step& step) {
   return i;
 }
 
-/// Calls step(tag, i) for the elements that remain after whole vectors, in parts of 8, 4, 2 and 1 elements (smaller
-/// than a vector). If the remaining elements were computed one by one, a row of 24 elements would take longer than a
-/// row of 128 elements.
+/// Calls step(tag, i) for the elements that remain after whole vectors, in parts of 8, 4, 2 and 1 elements (only sizes
+/// below that of a vector). If the elements after the whole vectors were computed one by one, a row of 24 elements
+/// would take longer than a row of 128 elements.
 template <class Step>
 HWY_INLINE void ForEachPart(int64_t i, int64_t count, const Step& step) {
   constexpr size_t kWhole = hn::MaxLanes(Wide());
@@ -46,7 +46,7 @@ HWY_INLINE void ForEachVector(int64_t count, const Step& step) {
   ForEachPart(Steps(Wide(), 0, count, step), count, step);
 }
 
-/// Returns the sum over a row. add(tag, i, sum) returns `sum` plus the terms of a vector of elements from i on.
+/// Returns the sum over a row. add(tag, i, sum) returns `sum` plus the terms of the SIMD vector at element i.
 template <class Add>
 HWY_INLINE float SumOfRow(int64_t count, const Add& add) {
   auto sums = hn::Zero(Wide());
@@ -88,7 +88,7 @@ HWY_INLINE void StoreFloat(hn::Vec<D> value, D, BFloat16* to) {
   hn::StoreU(hn::DemoteTo(narrow, hn::BitCast(wide_signed, kept)), narrow, reinterpret_cast<uint16_t*>(to));
 }
 
-/// Returns e^min(x, 88), or NaN if x is NaN. For all callers, e⁸⁸ has the same effect as infinity.
+/// Returns e^min(x, 88), or NaN if x is NaN. All callers get the same result with e⁸⁸ as with +∞.
 template <class D>
 HWY_INLINE hn::Vec<D> BoundedExp(D d, hn::Vec<D> x) {
   // The function Exp of the library Highway returns 0 for NaN.

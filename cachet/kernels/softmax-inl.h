@@ -32,7 +32,7 @@ HWY_INLINE float ScoreRow(float* x, int64_t columns, const Score& score) {
   return largest;
 }
 
-/// Replaces each x by e^(x − largest). Returns the sum of these exponentials.
+/// Replaces each x of a row by e^(x − largest), and returns the sum of the results.
 HWY_INLINE float ExpOfRow(float* x, float largest, int64_t columns) {
   return SumOfRow(columns, [&](auto d, int64_t i, auto sum) {
     const auto e = ExpOfNegative(d, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, largest)));

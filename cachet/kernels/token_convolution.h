@@ -17,8 +17,8 @@ struct ConvolutionShape {
 enum class ConvolutionEnd { linear, gelu };
 
 // A grouped 3 × 3 convolution with zero padding. Each group has `group` input and output channels. Weights are stored
-// for vectors of channels, packed[tap][j][c] = weight[c][(c mod group) xor j][tap]. With this layout, product j for
-// output channel c reads input channel c xor j, which is one permutation of each group's channels.
+// for SIMD vectors of channels: packed[tap][j][c] = weight[c][(c mod group) xor j][tap]. With this layout, product j
+// for output channel c reads input channel c xor j, which is one permutation of each group's channels.
 
 /// Packs weight (channels, group, 3, 3) as (9, group, channels). If `transposed`, packs the weights for the convolution
 /// that is applied to the gradient.
@@ -42,8 +42,8 @@ void convolve_tokens_weight_gradient(const T* grad, const T* x, float* d_packed,
 
 // --- one element -----------------------------------------------------------------------------------------------------
 
-/// One of the nine taps at a position of the grid. `offset` is the distance, in tokens, from the position to the input
-/// of the tap.
+/// One of the nine taps at a position of the grid. `offset` is the distance, in tokens, from the position to the token
+/// that the tap reads.
 struct Tap {
   int64_t number, offset;
 };

@@ -22,7 +22,7 @@ inline constexpr std::string_view kSacreBleuVersion = "2.6.0";
 
 /// The count that is used for an order (n-gram length) without matches. With `exponential`, the first order without
 /// matches gets the count 1/2, the second 1/4, and so on (NIST's mteval-v13a.pl; method 3 of Chen and Cherry 2014).
-/// With `none`, the count is 0, which makes the score 0.
+/// With `none`, the count is 0, so that the whole score is 0.
 enum class BleuSmoothing { exponential, none };
 
 /// Options of BLEU. The defaults are sacreBLEU's defaults for a corpus.

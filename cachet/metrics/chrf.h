@@ -51,8 +51,8 @@ class ChrfCounter {
 /// Returns the score chrF (Popović 2015), from 0 to 100. All bits of the score equal sacreBLEU's.
 double chrf(const ChrfCounts& counts, const ChrfOptions& options = {});
 
-/// corpus_chrf() and sentence_chrf() return the score of a corpus and the score of a sentence. Arguments and errors:
-/// see corpus_bleu(), sentence_bleu().
+/// corpus_chrf() returns the score of a corpus, and sentence_chrf() the score of a sentence. The arguments and errors
+/// are those of corpus_bleu() and sentence_bleu().
 double corpus_chrf(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
                    const ChrfOptions& options = {});
 double sentence_chrf(std::string_view hypothesis, std::span<const std::string_view> references,

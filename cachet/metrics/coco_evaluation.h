@@ -31,8 +31,8 @@ struct CocoNumbers {
 struct CategoryResult {
   int64_t truths = 0, detections = 0;  // numbers of truths and of detections that count (at the lowest threshold)
   double ap = -1, ap50 = -1, ap75 = -1, ar = -1;
-  /// Precision (made monotone) at each recall, for each threshold. The list of precisions is empty if there are no
-  /// truths.
+  /// Precision (made monotone) at each recall, for each threshold. The list of precisions is empty if the category has
+  /// no true objects.
   std::vector<std::array<double, kRecallSteps>> precision;
 };
 

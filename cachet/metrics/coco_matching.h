@@ -10,7 +10,7 @@
 #include "cachet/geometry/run_lengths.h"
 
 /// COCO's evaluation of detections (Lin et al. 2014), one image at a time; the numbers equal pycocotools'. The result
-/// of an image is a list of verdicts on its detections, which do not depend on other images.
+/// of an image is a list of verdicts on its detections. No verdict depends on other images.
 namespace cachet::metrics {
 
 inline constexpr int kOverlapThresholds = 10;   // 0.50, 0.55, …, 0.95
@@ -74,8 +74,8 @@ struct ImageVerdicts {
 /// by descending score (equal scores in their given order). Of the truths (true objects) that are still free, each
 /// detection gets the truth with the largest overlap. Truths that are not ignored have priority over ignored truths.
 ///
-/// The area of a detection is the area of its box or, for OverlapKind::masks, of its mask. If masks are compared,
-/// truths without a mask are ignored. Throws std::invalid_argument if a score is not finite or, with masks, if masks
+/// The area of a detection is the area of its box or, for OverlapKind::masks, of its mask. If masks are compared, true
+/// objects without a mask are ignored. Throws std::invalid_argument if a score is not finite or, with masks, if masks
 /// have different sizes.
 ImageVerdicts match_image(int64_t image, std::span<const TrueObject> truths, std::span<const DetectedObject> detections,
                           OverlapKind kind);

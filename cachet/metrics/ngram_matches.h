@@ -9,9 +9,9 @@
 
 namespace cachet::metrics {
 
-/// Counts the n-grams of a sequence that also occur in reference sequences, for n = 1 … orders. The key of an n-gram is
-/// the number of its first n − 1 units and its last unit, so that counting compares numbers instead of texts. Different
-/// n-grams have different keys.
+/// Counts the n-grams of a sequence that also occur in reference sequences, for n = 1 … orders. The key of an n-gram
+/// has two parts, its last unit and a number for its first n − 1 units, so that counting compares numbers instead of
+/// texts. Different n-grams have different keys.
 class NgramMatches {
  public:
   explicit NgramMatches(size_t orders) : ids_(orders), most_(orders), now_(orders) {}
@@ -20,7 +20,7 @@ class NgramMatches {
   void clear();
   /// Adds a reference. The limit of an n-gram is the largest count of this n-gram in any reference.
   void add_reference(std::span<const uint32_t> units);
-  /// Returns how many n-grams of a sequence also occur in the references. Element n − 1 of the result is the number for
+  /// Returns how many n-grams of a sequence also occur in the references. Element n − 1 of the result is the count for
   /// n-grams of length n. An n-gram that occurs more often than its limit is counted only up to the limit.
   std::vector<int64_t> matches(std::span<const uint32_t> units);
 

@@ -22,7 +22,7 @@ inline constexpr std::array<config::Choice<nn::NormPlace>, 2> kNormPlaces{
 /// Reads `channels` and `image_size`: one number or [height, width].
 void read_image_shape(const config::View& table, ImageShape& image);
 
-/// Reads `classes` of models that score classes.
+/// Reads the key `classes`, the number of classes of a model that scores classes.
 int64_t read_classes(const config::View& table, int64_t classes);
 
 /// Reads `dropout` and `stochastic_depth`.
@@ -41,7 +41,7 @@ void check_attention(const config::View& table, std::string_view key, const nn::
 /// If the norm does not fit layers with `channels` channels, records a problem.
 void check_norm(const config::View& table, const nn::NormOptions& norm, int64_t channels, std::string_view where = "");
 
-/// Records a problem if a norm reads later tokens. Models that write text token by token need check_causal_norm().
+/// Records a problem if a norm reads later tokens. Call check_causal_norm() for models that write text token by token.
 void check_causal_norm(const config::View& table, const nn::NormOptions& norm);
 
 /// If a classifier with this norm before the mean over tokens gives the same answer for every input, adds a note for
@@ -52,20 +52,20 @@ void note_norm_before_mean(const config::View& table, const nn::NormOptions& nor
 void check_mlp_ratio(const config::View& table, std::string_view key, double ratio, int64_t embed_dim,
                      std::string_view where = "");
 
-/// For a model whose tokens are not on a grid, records problems with a cache for images and with keys that need a grid.
-/// `tokens` is the noun for the model's inputs in messages ("text", "sentences").
+/// For a model whose tokens are not on a grid, records problems with a cache for images and with recipe keys that need
+/// a grid. `tokens` is the noun for the model's inputs in messages ("text", "sentences").
 void check_cache_without_grid(const config::View& table, const nn::CacheOptions& cache, std::string_view tokens);
 
-/// If `pools` is true (stages pool their caches) and the cache is concatenated, records a problem with the key
-/// cache_pools, because a concatenated cache cannot pool.
+/// If stages pool their caches (`pools`) and the cache is concatenated, records a problem with the key cache_pools: a
+/// concatenated cache cannot pool.
 void check_stage_pools(const config::View& table, const nn::CacheOptions& cache, bool pools);
 
-/// Notes that the memory attention of a stage (counted from 1) has only one key left, because of `pool` (the value of
-/// `key`) and the spatial reduction.
+/// Adds a note for the user: in stage `stage`, counted from 1, pooling and spatial reduction leave memory attention
+/// only one key. `pool`: the value of the recipe key `key`.
 void note_single_key(const config::View& table, std::string_view key, size_t stage, int64_t pool, int64_t reduction);
 
-/// Reads a list under `key`, one number for each stage. `stages` has the default numbers. A list of another length is
-/// recorded as a problem.
+/// Reads a list under `key`, one number for each stage. `stages` has the default numbers. If the list's length differs
+/// from the number of stages, records a problem.
 template <class Stage, class Number>
 void read_per_stage(const config::View& table, std::string_view key, std::vector<Stage>& stages, Number Stage::*member,
                     config::Range<Number> range) {

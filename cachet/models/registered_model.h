@@ -19,8 +19,8 @@ namespace cachet::models {
 inline constexpr int64_t kImageNetClasses = 1000;
 
 /// A named model, which is a member of a family of models. For each capability of the model, such as
-/// `image_classifier`, a function reads a plan from a `[model]` table. The defaults of the plan are the numbers of this
-/// model and the requirements of the data. If the model lacks a capability, the function for this capability is empty.
+/// `image_classifier`, a function reads a plan from a `[model]` table. The plan's default values come from the named
+/// model and from the data. If the model lacks a capability, the function for this capability is empty.
 struct RegisteredModel {
   std::string name;
   std::function<ImageClassifierPlan(const config::View& table, const ImageDefaults& defaults)> image_classifier{};
@@ -52,7 +52,7 @@ RegisteredModel classifier_member(const std::string& name, const Options& option
       }};
 }
 
-/// Returns a member of a family of backbones, with a classifier. The family's options have the field `image`.
+/// Returns a member of a family of backbones, with a classifier. `Options` must have a field `image`.
 template <class Backbone, class Classifier, class Options>
 RegisteredModel pyramid_member(const std::string& name, const Options& options, OptionsReader<Options> read) {
   const auto own_options = [=](const config::View& table, const ImageDefaults& defaults) {
@@ -77,7 +77,7 @@ RegisteredModel pyramid_member(const std::string& name, const Options& options, 
               }};
 }
 
-// The families of models, each in its own file, with the published names and numbers.
+// The families of models, each in its own file. Names and default values of the models are the published ones.
 std::vector<RegisteredModel> vision_transformer_models();          // vit_*, deit_*: timm's names
 std::vector<RegisteredModel> pyramid_vision_transformer_models();  // pvt_*, pvt_v2_*
 std::vector<RegisteredModel> swin_transformer_models();            // swin_*: timm's names
@@ -89,7 +89,7 @@ std::vector<RegisteredModel> translation_transformer_models();     // transforme
 std::vector<RegisteredModel> detection_models();                   // mask_rcnn_*, faster_rcnn_*, retinanet_*
 
 /// Returns swin_t, swin_s and swin_b as the published detectors use them: the windows always keep their size and shift.
-/// These three Swin models are the backbones of detection_models(), not models of the registry.
+/// The three Swin models of this function are backbones in detection_models(), not models of the registry.
 std::vector<RegisteredModel> swin_detection_backbones();
 
 }  // namespace cachet::models

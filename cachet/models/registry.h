@@ -34,8 +34,8 @@ const std::vector<std::string>& model_names();
 /// Returns the names of the models with this capability.
 std::vector<std::string> model_names(Capability capability);
 
-/// Returns the capabilities of the model with this name, the main capability first. For an unknown name, the list is
-/// empty.
+/// Returns the capabilities of the model with this name, the main capability first; an unknown name has no
+/// capabilities.
 std::vector<Capability> abilities_of(std::string_view name);
 
 // Each function below reads a `[model]` table: the key `name`, then the keys of the named model. The default values of
@@ -52,15 +52,15 @@ TranslationModelPlan read_translation_model(const config::View& table, const Tra
 /// bbox_head and test.
 ObjectDetectorPlan read_object_detector(const config::View& table, const ImageDefaults& defaults = {});
 
-/// Reads the options of the model `name`. Does not read the key `name` of `table`. `table` may set the other keys of
-/// the model.
+/// Reads the options of the model `name`. Does not read the key `name` of `table`. `table` may set all keys of the
+/// model except `name`.
 ImageClassifierPlan read_image_classifier(std::string_view name, const config::View& table,
                                           const ImageDefaults& defaults = {});
-/// Reads a model of any kind (classifier, detector, …). Returns the plan of the model's main capability.
+/// Reads a model of any kind. Returns the plan to build the model with its main capability (such as image_classifier).
 ModelPlan read_model(std::string_view name, const config::View& table);
 
 /// Returns the `[model]` keys that set the size of the model with this name, with their values: {"depth", "12"},
-/// {"image_size", "224"}. For an unknown name, the list is empty.
+/// {"image_size", "224"}. For an unknown model, returns an empty list.
 std::vector<std::pair<std::string, std::string>> sizes_of(std::string_view name);
 
 using Ability [[deprecated("Capability")]] = Capability;

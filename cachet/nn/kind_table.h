@@ -13,7 +13,7 @@
 
 namespace cachet::nn {
 
-/// One row of a KindTable. It describes one kind of a family (norms, caches or attention functions). `Options`: the
+/// One row of a KindTable, which describes one kind of a family (norms, caches or attention functions). `Options`: the
 /// std::variant of the options of all kinds in the family.
 template <class Options, class... Arguments>
 struct KindRow {

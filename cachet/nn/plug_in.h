@@ -7,14 +7,14 @@
 
 namespace cachet::nn {
 
-/// Whether models that have a plug-in of a kind can be exported, and how. The record of each kind (such as NormKind)
-/// has this export rule as its member `exports`.
+/// Whether models with a certain kind of plug-in can be exported, and how. The record of each kind (such as NormKind)
+/// has an export rule as its member `exports`.
 enum class Export {
   refused,  // the export refuses the model with a message that names the kind
   traced,   // the export traces the forward pass: tensor operations, without branches on values of tensors
 };
 
-/// A key whose value does not fit a layer, and the reason.
+/// A recipe key whose value does not fit a layer, and the reason.
 struct Misfit {
   std::string key, text;
 };
@@ -33,7 +33,7 @@ class PlugIn {
   std::string why_not_exported_;
 };
 
-/// Applies the export rule of a kind's record to `made`, an object of this kind. `family`: for example "norm".
+/// Applies `exports`, the export rule of a kind, to `made`, an object of this kind. `family`: for example "norm".
 template <class Made>
 std::shared_ptr<Made> marked(std::shared_ptr<Made> made, Export exports, std::string_view family,
                              std::string_view kind) {

@@ -20,7 +20,7 @@
 
 namespace cachet::nn {
 
-/// The three plug-ins (attention function, cache, norm) of a backbone, and the outliers that training adds to blocks.
+/// The plug-ins (attention function, cache, norm) of a backbone, and the outliers that training adds to block inputs.
 struct PlugIns {
   AttentionOptions attention{};
   CacheOptions cache{};
@@ -94,13 +94,13 @@ class TransformerBlock : public Cloneable<TransformerBlock>, public Foldable, pu
   /// added to x first.
   torch::Tensor forward(const torch::Tensor& x, const AttentionArgs& args, const EncoderTokens& encoder = {});
 
-  /// Returns the state of a session, with parts `attn` and `cross_attn`. Decoding projects the encoder's tokens once. A
-  /// state for memory contains the inputs of all earlier calls, unless AttentionState::keep_last() limits them.
+  /// Returns the state of a session, with parts `attn` and `cross_attn`. Decoding projects the encoder's tokens once.
+  /// With SessionUse::memory, the state has the inputs of all earlier calls, up to the limit of keep_last().
   std::shared_ptr<AttentionState> make_state(int64_t batch, SessionUse use) const;
 
   /// Returns how norm1, cross_norm and norm2 can be folded into the layers that follow them. A post-norm block folds no
-  /// norm, because the norm's output goes not only into the layers of the next branch but also, past these layers, into
-  /// the block's next sum.
+  /// norm, because the norm's output is read not only by the layers of the next branch, but also by the block's next
+  /// sum.
   std::vector<NormFold> norm_folds() override;
   bool has_cache() const;
   /// Replaces a cache that does not change by constant keys and values, for deployment. The block must be in evaluation

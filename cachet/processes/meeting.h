@@ -20,14 +20,14 @@ struct MeetingOptions {
   std::chrono::seconds sum{600};     // time for a sum; must exceed a step of the slowest process
 };
 
-/// Waits until all processes have arrived and compares their settings: each must have the same number of processes
-/// and the same attempt. Later, ProcessGroup::connect() connects the processes. The processes exchange sums by Gloo.
+/// Waits until all processes have arrived and compares their settings: each must have the same number of processes and
+/// of restarts (attempt). Later, ProcessGroup::connect() connects the processes. The processes exchange sums by Gloo.
 /// Processes on one machine use its loopback interface. Processes on several machines use the network interface that
 /// GLOO_SOCKET_IFNAME names. If GLOO_SOCKET_IFNAME is not set, processes on several machines use the interface of the
 /// host name. The exchange is not encrypted, and processes are not authenticated: use a private network. `socket`: the
 /// socket of rank 0's store. Without a socket, the store listens on the port of `place` on all interfaces. Throws
-/// ProcessLost if a process does not arrive in time, std::runtime_error if a process has other settings or if this
-/// process cannot listen, and exceptions of while_waiting.
+/// ProcessLost if a process does not arrive in time, std::runtime_error if the settings of two processes differ or if
+/// this process cannot listen, and exceptions of while_waiting.
 std::shared_ptr<ProcessGroup> meet(const ProcessPlace& place, LocalSocket* socket = nullptr,
                                    const MeetingOptions& options = {});
 

@@ -55,7 +55,7 @@ class ProcessGroup : public ops::BatchReducer {
   int64_t size() const { return size_; }
   bool leads() const { return rank_ == 0; }
 
-  /// Adds up `sums` over all processes. All get equal bits. Accepts any device. Gloo gets copies on the host.
+  /// Adds up `sums` over all processes, which get equal bits. With Gloo, tensors of any device are summed on the host.
   void all_reduce(at::Tensor& sums) override;
 
   /// Sends rank 0's number or text to all processes. The other processes wait as long as rank 0 runs, for example
@@ -63,11 +63,11 @@ class ProcessGroup : public ops::BatchReducer {
   int64_t broadcast(int64_t word);
   std::string broadcast(const std::string& text);
 
-  /// Collects the bytes of all processes in rank 0, which returns them in the order of the ranks. In all other
-  /// processes, returns an empty list.
+  /// Collects the bytes of all processes in rank 0, which returns them in the order of the ranks. In processes other
+  /// than rank 0, returns an empty list.
   std::vector<std::string> gather(const std::string& bytes);
 
-  /// Stores the reason why this process ends. The other processes read the reason when their calls fail.
+  /// Stores the reason why this process ends. The other processes read it when their collective calls fail.
   void tell_failure(const std::string& why) noexcept;
 
   /// If a call takes longer than `patience`, the first of the waiting processes reports the missing processes, and
@@ -86,23 +86,23 @@ class ProcessGroup : public ops::BatchReducer {
   void together(const char* what, const Call& call);
   /// Waits for the end of `call`, a collective call of all processes.
   void wait_for_all(c10d::Work& call, bool names_stragglers);
-  /// Sends rank 0's tensor to all processes. All processes except rank 0 call this function with zeros.
+  /// Sends rank 0's tensor to all processes. The tensors are summed, so all processes except rank 0 pass zeros.
   void broadcast_tensor(const at::Tensor& said);
-  /// text_from_store() and texts_through_store() implement broadcast() and gather() until the backend is connected.
+  /// Until the backend is connected, broadcast() of a text and gather() use these functions, which use the store.
   std::string text_from_store(const std::string& text);
   std::vector<std::string> texts_through_store(const std::string& bytes);
-  /// Waits until every process has written to the store that it waits in the current call.
+  /// Waits until every other process has called sign_that_it_waits() for the current call.
   void wait_for_signs(const char* what);
   /// Throws ProcessLost if a process is known to have failed or ended.
   void require_all_alive() const;
-  /// Writes a new sign to the store, which shows other processes that this process waits in the current call.
+  /// Writes a new text (a sign) to the store, which shows other processes that this process waits in the current call.
   void sign_that_it_waits() noexcept;
-  /// Returns the last sign of each process, in the order of the ranks. The text is empty for this process, and for a
-  /// process that has not written a sign yet. Throws if the store no longer exists.
+  /// Returns the text that each process wrote last with sign_that_it_waits(), in the order of the ranks: an empty text
+  /// for this process, and for a process that has not written a text yet. Throws if the store no longer exists.
   std::vector<std::string> signs() const;
-  /// Stores the signs that the other processes have written so far, for comparison with later signs.
+  /// Stores the latest text (see signs()) of each other process, for comparison with later texts.
   void look_at_signs() noexcept;
-  /// Returns the ranks of the processes that wrote no sign in this call, or no new sign since the last check.
+  /// Returns the ranks of processes that wrote no text (signs()) in this call, or no new text since the last check.
   std::vector<int64_t> missing(const std::vector<std::string>& signs) const;
   void name_missing(std::chrono::steady_clock::duration waited) noexcept;
   std::string late_names() const;

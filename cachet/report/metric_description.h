@@ -12,7 +12,7 @@ namespace cachet::report {
 /// three decimals; no decimals; a prefix (1.86 G); a rate with three digits; a duration in seconds as "1m05s".
 enum class ValueForm { number, percent, fixed, whole, count, rate, duration };
 
-/// Returns the word for `form` in run.json, such as "percent". For an unknown word, form_from() returns `number`.
+/// Returns the word that run.json has for `form`, such as "percent". For an unknown word, form_from() returns `number`.
 std::string_view to_string(ValueForm form);
 [[deprecated("to_string")]] inline std::string_view word(ValueForm form) { return to_string(form); }
 ValueForm form_from(std::string_view word);

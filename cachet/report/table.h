@@ -14,8 +14,8 @@ namespace cachet::report {
 const Cell& cell_at(const Table& table, size_t row, size_t column);
 
 /// Finds the cells to mark as the best of their column: the cells with the best finite value, and the cells that show
-/// the same digits, regardless of their errors. In a column, cells are marked only if the column has at least two
-/// different values and at least two different shown numbers.
+/// the same digits for the value, even if their standard errors differ. A column has marks only if not all of its
+/// values are equal, and not all of the numbers that it shows are equal.
 class TableMarks {
  public:
   explicit TableMarks(const Table& table);

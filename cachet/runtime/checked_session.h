@@ -8,9 +8,9 @@
 namespace cachet::runtime {
 
 /// Returns a session that compares its inputs with a manifest before each call: number, elements, shapes, one batch
-/// size, equal lengths of ids and padding, the longest sequence, and ids below the vocabulary. After the call, compares
-/// the numbers of samples and classes with the manifest. If a compared value differs, run() throws std::runtime_error
-/// with a one-line message for the user.
+/// size, equal lengths of ids and padding, the longest sequence, and ids below the vocabulary. After each call,
+/// compares the numbers of samples and classes with the manifest. If a compared value differs, run() throws
+/// std::runtime_error with a one-line message for the user.
 std::unique_ptr<Session> checked(std::unique_ptr<Session> session, const ExportManifest& manifest);
 
 }  // namespace cachet::runtime

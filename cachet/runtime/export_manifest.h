@@ -49,12 +49,12 @@ enum class PixelFilter { bilinear, bicubic, lanczos };
 struct ImagePreparation {
   int64_t channels = 3, height = 0, width = 0;  // size of the model's input
   /// The size to which the whole image is resized first: the common size of all training images, if they have one size.
-  /// If first_height and first_width are 0, this first resizing is left out.
+  /// If first_height and first_width are 0, the whole image is not resized first.
   int64_t first_height = 0, first_width = 0;
-  /// If `middle` is true, the image is then resized in proportion to the smallest size that covers the model's input
-  /// size / crop_fraction, and is cropped to its middle. If `middle` is false, the whole image is resized after the
-  /// normalisation. Resized pixels are integers, as in Pillow; normalised images are floating point. The key
-  /// "resize_in" in export.json names the type in which images are resized.
+  /// If `middle` is true, the image is then resized without distortion to the smallest size that covers the model's
+  /// input size divided by crop_fraction, and its middle is the input. If `middle` is false, the whole image is
+  /// normalised and then resized. Resized pixels are integers, as in Pillow; normalised images are floating point. The
+  /// key "resize_in" in export.json names the type in which images are resized.
   bool middle = true;
   double crop_fraction = 1;
   PixelFilter filter = PixelFilter::bicubic;
@@ -64,7 +64,7 @@ struct ImagePreparation {
 };
 
 /// The form of export.json. Manifests of forms 1 and 2, from version 0.1.0, have no digest of themselves. Manifests of
-/// form 3 lack two entries: the number type in which images are resized, and the list of untrained parts.
+/// form 3 lack two entries: the dtype in which images are resized, and the list of untrained parts.
 inline constexpr int64_t kExportVersion = 4;
 
 struct ExportManifest {

@@ -11,7 +11,7 @@
 namespace cachet::runtime {
 
 /// Decodes a JPEG or PNG image, recognised by its first bytes, to grey (1 channel) or RGB (3 channels). Applies the
-/// EXIF orientation if `orientation` requires it. Throws io::Error, which begins with `name`.
+/// EXIF orientation if `orientation` requires it. Throws io::Error, whose message begins with `name`.
 Pixels decode(std::span<const std::byte> bytes, std::string_view name, int64_t channels,
               io::OrientationRule orientation = io::OrientationRule::ignore);
 

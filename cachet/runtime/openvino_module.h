@@ -7,22 +7,22 @@
 
 #include "cachet/runtime/session.h"
 
-/// All code that uses OpenVINO is in separate shared libraries, the modules. They are loaded at the first use, so that
-/// a program that needs no OpenVINO starts without it, and runs where it is not installed. A module exports one
-/// function, which has the module's name and returns a struct of functions. The first member of the struct is the
-/// version of Cachet.
+/// All code that uses OpenVINO is in separate shared libraries, the modules. A module is loaded at its first use. A
+/// program that needs no OpenVINO therefore starts without it, and also runs where OpenVINO is not installed. Each
+/// module exports one function, which has the name of the module (the library) and returns a struct of functions. The
+/// first member of the struct is the version of Cachet.
 namespace cachet::runtime {
 
-/// Error for a module that cannot be used. what() is a part of a sentence, and names the remedy: "this Cachet was built
-/// without OpenVINO; run …".
+/// Error for an OpenVINO module (a shared library) that cannot be used. what() is a part of a sentence, and names the
+/// remedy: "this Cachet was built without OpenVINO; run …".
 class ModuleError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 /// Returns the file of a module: in the folder of the library that contains this function, or in its subfolder lib,
-/// where the programs of a build find it. The path is empty if there is no such file, or if this is a build without
-/// OpenVINO.
+/// where the programs of a build find it. The path is empty if the file of the module does not exist, or if this is a
+/// build without OpenVINO.
 std::filesystem::path module_file(const std::string& module);
 
 /// Loads a file of module_file() and returns the function that has the name `module`. A file that is already loaded is

@@ -28,7 +28,7 @@ struct Scores {
 };
 
 /// The number type in which a model computes matrix products and convolutions. The weights of an int8 model include
-/// their scales. Other operations of an int8 model are in float32.
+/// their scales. In an int8 model, operations other than matrix products and convolutions are in float32.
 enum class Precision { float32, bfloat16, int8 };
 
 struct SessionOptions {

@@ -19,7 +19,7 @@
 namespace cachet::tasks {
 
 /// A line of JSON with its line end. The line begins with the sample's number, without spaces: `{"index":7,`. If an
-/// interrupted process left the last line incomplete, a reader recognises the line by this beginning.
+/// interrupted process left the last line incomplete, a reader recognises the incomplete line by its beginning.
 using Record = std::string;
 using SeenRecord = std::function<void(const Record& record)>;
 /// A function that returns the next saved record, or an empty optional after the last record.
@@ -65,8 +65,8 @@ class Predictor {
   virtual std::vector<std::string> notes_on_given() const { return {}; }
 };
 
-/// Predicts on the samples of the evaluation data in their order, beginning with any sample. An interrupted file of
-/// records can therefore be continued. The model must be in evaluation mode.
+/// Predicts on the samples of the evaluation data in their order, beginning with any sample. Predictions can also
+/// continue a file of records that an interruption left incomplete. The model must be in evaluation mode.
 class AnswersEvaluationSamples {
  public:
   virtual ~AnswersEvaluationSamples() = default;
@@ -98,15 +98,15 @@ struct NamedFile {
 class WritesResults {
  public:
   virtual ~WritesResults() = default;
-  /// Makes the files from the records of a user's samples.
+  /// Makes files of predictions from the records of a user's samples.
   virtual std::vector<NamedFile> results_of_given(const NextRecord& next) = 0;
-  /// Makes the files from the records of the evaluation samples, in their order.
+  /// Makes files of predictions from the records of the evaluation samples, in the order of the samples.
   virtual std::vector<NamedFile> results_of_evaluation(const NextRecord& next) = 0;
 };
 
-/// Evaluates in two steps: saves records, and computes the metrics from the records. Only the step that saves records
-/// runs the model. An interrupted evaluation can therefore continue from its records. A finished evaluation can be
-/// scored again without the model. The model must be in evaluation mode.
+/// Evaluates in two steps. The first step runs the model and saves records; the second step computes the metrics from
+/// the records. An interrupted evaluation can therefore continue from its records. A finished evaluation can be scored
+/// again without the model. The model must be in evaluation mode.
 class EvaluatesRecords {
  public:
   virtual ~EvaluatesRecords() = default;
@@ -175,7 +175,7 @@ class TranslatesText {
                          const std::function<void(const TranslatedLine& line)>& seen) = 0;
   /// Returns the options with which the recipe's evaluations translate.
   virtual TranslationOptions translation_options() const = 0;
-  /// Returns lines for the user about lines translated so far that were cut into parts, or that were not UTF-8.
+  /// Returns notes for the user about the lines translated so far that were cut into parts, or that were not UTF-8.
   virtual std::vector<std::string> notes_on_translated() const = 0;
 };
 

@@ -20,11 +20,11 @@ struct DataLook {
 inline constexpr const char* kOnlyTokens = "the texts exist only as files of tokens";
 
 /// Returns a line for the user about the splits that share samples with the training data: "12 of 1,000 test images are
-/// also in the training data (the first: A = B)", or the reason why the overlap is unknown. Empty without overlap.
+/// also in the training data (the first: A = B)", or why the overlap is unknown. Returns std::nullopt without overlap.
 std::optional<std::string> overlap_text(const DataLook& look);
 
-/// Returns a line with the number of files that were skipped when folders were read, added up over all splits. Empty if
-/// no file was skipped.
+/// Returns a line with the number of files that were skipped when folders were read, added up over all splits. Returns
+/// std::nullopt if no file was skipped.
 std::optional<std::string> passed_over_text(const DataLook& look);
 
 }  // namespace cachet::tasks

@@ -24,13 +24,13 @@ struct DryRun {
   double total_seconds() const;
 };
 
-/// Takes two optimizer steps; the first is a warm-up. The state between micro-batches, such as the memory of
-/// Transformer-XL, has its full size. After the steps, evaluates the model either for a few seconds or completely, and
-/// writes a checkpoint to a temporary folder. Changes the task's model. Throws the errors of training.
+/// Takes two optimizer steps; the first is a warm-up. State between micro-batches (such as Transformer-XL's memory) is
+/// as large as in the middle of an epoch. After the steps, evaluates the model either for a few seconds or completely,
+/// and writes a checkpoint to a temporary folder. Changes the task's model. Throws the errors of training.
 DryRun dry_run(train::TrainingTask& task, const train::Options& options);
 
 /// Returns the recipe, reduced for a few synthetic samples: a batch of at most 4, no accumulation, no workers. The
-/// reduced recipe has the same model and processes samples in the same way.
+/// reduced recipe has the same model as the original one, and processes samples in the same way.
 RecipePlan reduced(const RecipePlan& plan);
 
 }  // namespace cachet::tasks

@@ -64,8 +64,8 @@ struct BatchChoice {
   int64_t most_samples = 0;  // data.max_samples, if it limits the batches in addition to this key; 0: not set
 };
 
-/// Returns the largest micro-batches of at most `most_samples` samples that give a step exactly the recipe's number of
-/// samples. With train.state = "first", each step then has exactly the recipe's samples. Empty if no sample fits.
+/// Returns the largest micro-batches of at most `most_samples` samples that give a step as many samples as in the
+/// recipe and, with train.state = "first", the same samples. Returns std::nullopt if no sample fits.
 std::optional<BatchChoice> batches_that_fit(const RecipePlan& plan, int64_t most_samples);
 
 /// Whether training changes states of the model, such as statistics of norms or stored caches. If training changes
@@ -78,7 +78,7 @@ struct MemoryVerdict {
   int64_t free = 0;  // bytes
   int64_t processes = 1;
   bool fits = true;
-  // The largest size of a micro-batch, summed over all processes, that leaves a tenth of the free memory unused.
+  // The largest number of samples in a micro-batch (over all processes) that leaves a tenth of the free memory unused.
   // `most_samples` is set only if the run does not fit, or if MemoryQuestion::wants_largest is set.
   int64_t most_samples = 0;
 
@@ -103,9 +103,9 @@ std::optional<MemoryVerdict> judge_memory(const RecipePlan& plan, const MemoryQu
 std::string refusal_text(const RecipePlan& plan, const MemoryVerdict& verdict, bool resumes = false);
 
 /// Returns settings "key=value" for the largest micro-batches that fit into the memory and leave the samples of each
-/// step the same (train.state = "first"): the steps of an epoch and their gradients stay the same, and states of the
-/// model change once per step. Returns no settings if the recipe's batch fits. Throws std::runtime_error if not even
-/// one sample fits.
+/// step the same (train.state = "first"). If the model has no states (statistics of norms, caches), the gradients also
+/// stay the same; states change once per step. Returns no settings if the recipe's batch fits into the memory. Throws
+/// std::runtime_error if not even one sample fits.
 std::vector<std::string> settings_that_fit(const RecipePlan& plan, const MemoryVerdict& verdict);
 
 }  // namespace cachet::tasks

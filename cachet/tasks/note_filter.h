@@ -5,9 +5,9 @@
 
 namespace cachet::tasks {
 
-/// Filters the lines that Task::note() prints during the filter's lifetime. The filter does not affect what the tasks
-/// record: they record every line. Filters can be nested: a line is printed if all filters pass it. Only one thread may
-/// use filters.
+/// Filters the lines that Task::note() prints during the filter's lifetime. A task records all of its lines, also the
+/// lines that are not printed. Filters can be nested: a line is printed if all filters pass it. Only one thread may use
+/// filters.
 class NoteFilter {
  public:
   enum class Prints {
@@ -20,8 +20,8 @@ class NoteFilter {
   NoteFilter(const NoteFilter&) = delete;
   NoteFilter& operator=(const NoteFilter&) = delete;
 
-  /// Returns whether the filters let the line be printed. If a filter prints each line only once, passes() remembers
-  /// `line`.
+  /// Returns whether the filters let the line be printed. If a filter prints each line only once, passes() records that
+  /// `line` was printed.
   static bool passes(const std::string& line) {
     for (NoteFilter* filter = innermost_; filter != nullptr; filter = filter->outer_)
       if (filter->prints_ == Prints::nothing || !filter->lines_.insert(line).second) return false;

@@ -15,8 +15,8 @@ namespace cachet::tasks {
 inline constexpr std::string_view kShareSeries = "share/";      // σ(λ), one value per head
 inline constexpr std::string_view kCacheSizeSeries = "cache/";  // root mean square of the tokens in a cache
 inline constexpr std::string_view kUnifiedNormSeries = "un/";   // numbers of steps: all, on window statistics, filtered
-// The fraction of channels that the outlier filter filtered, averaged over the training steps so far. The series exists
-// only if each channel has its own threshold.
+// The fraction of channels that the outlier filter filtered, averaged over the training steps so far. The series
+// un_channels/ exists only if each channel has its own threshold.
 inline constexpr std::string_view kFilteredChannelsSeries = "un_channels/";
 // Three values: the fraction of normal channels (PNAC) of a norm's statistics over its last training passes, the same
 // fraction for its gradients, and the number of these passes. Task::record_normality() turns this series on.
@@ -30,11 +30,11 @@ void each_series(std::span<const train::Event> events, std::string_view kind, co
       if (series.name.starts_with(kind)) take(event.step, series.name.substr(kind.size()), series.values);
 }
 
-/// Returns the sections of a run's page about the plug-in series. If no layer of the model has such a series, the list
-/// is empty.
+/// Returns the sections of a run's page that show the plug-in series (values of norms, caches and attention layers). If
+/// no layer of the model has a plug-in series, the list is empty.
 std::vector<report::Section> plug_in_sections(const std::vector<train::Event>& events, bool loss_is_nan = false);
 
-/// The numbers of training steps that unified norms have counted up to the last event.
+/// Counters of a model's unified norms (such as the number of their training steps) at the last event.
 struct UnifiedNormUse {
   double steps = 0, on_window = 0;  // means over the layers
   double filtered = 0;              // sum over all layers

@@ -24,11 +24,11 @@ struct SavedRun {
   /// The recipe's values that affect predictions, as TOML. The text leaves out the speed and duration of training, the
   /// location of the data, and keys that the recipe leaves at their defaults.
   std::string what_answers_depend_on;
-  /// The values of what_answers_depend_on in the forms that version 0.1.0 wrote. All of these forms include the path of
-  /// the data, and some also include keys that the recipe leaves at their defaults.
+  /// The values of what_answers_depend_on in the forms that version 0.1.0 wrote. Each text that version 0.1.0 wrote
+  /// includes the path of the data, and some of these texts also include keys that the recipe leaves at their defaults.
   std::vector<std::string> old_answer_values{};
   /// The reason why predictions are impossible: a value that the run took from its training data is not known. The
-  /// reason is a line for the user. load() throws the reason as an exception.
+  /// reason is a line for the user, and load() throws an exception with this line.
   std::optional<std::string> lack{};
   /// The lock of a checkpoint. While the lock or a copy of it exists, training does not remove the checkpoint.
   std::optional<io::FolderLock> held{};
@@ -41,7 +41,7 @@ struct SavedRun {
 ///
 /// A run of an earlier version may lack a file that a current run stores (TaskPlan::files_to_keep). If a run lacks a
 /// file, and its training data exist and have the digest that the run stores, the missing file is computed once and
-/// stored in the run. A line for the user reports that the file was computed.
+/// stored in the run. A line for the user reports this.
 SavedRun open_saved_run(const std::filesystem::path& path, const std::vector<std::string>& settings = {});
 
 /// Reads only the plan. The path is one that open_saved_run() accepts, a folder of seeds, or a run without checkpoints.
@@ -55,18 +55,18 @@ io::TensorMap read_weights(const SavedRun& saved);
 /// model file. Throws the errors of read_weights().
 std::string weights_digest(const SavedRun& saved);
 
-/// A model on the disk without its data: its plan and its weights.
+/// A model on the disk without the data of its task: its plan and its weights.
 struct SavedModel {
   models::ModelPlan plan;
   io::TensorMap weights;
   std::string source{};  // "run 1f0c…" (the id) for any checkpoint, or "model 9f86…" (SHA-256 of the weights)
 };
 /// Opens a path of open_saved_run. If the path is a model folder, no settings are necessary. Throws the errors of
-/// open_saved_run, read_weights.
+/// open_saved_run and read_weights.
 SavedModel open_saved_model(const std::filesystem::path& path);
 
 /// Builds the task and loads the weights (the averaged weights, if there are any). The loaded model is in evaluation
-/// mode. Throws train::DamagedCheckpoint, and io::Error if weights do not fit the recipe or SavedRun::lack is set.
+/// mode. Throws train::DamagedCheckpoint. Throws io::Error if SavedRun::lack is set or weights do not fit the recipe.
 std::unique_ptr<Task> load(const SavedRun& saved, Splits splits = Splits::test);
 
 }  // namespace cachet::tasks

@@ -16,11 +16,11 @@ struct SavedVocabulary {
   std::string copy;  // name of the copy in the run's folder
 };
 
-/// Adds the copy to `keep`. Makes the recipe require the copy's hash, unless the recipe has a `hash` itself.
+/// Adds the copy to `keep`. If `hash` is empty, also adds a setting with which the recipe requires the copy's hash.
 void keep_vocabulary(const SavedVocabulary& vocabulary, data::VocabularyFile file, const std::string& hash,
                      SavedFiles& keep);
 
-/// Returns a setting "key=value" for each copy that a run has.
+/// Returns a setting "key=value" for each vocabulary of which the run has a copy: the path of the copy.
 std::vector<std::string> saved_vocabulary_settings(const std::vector<SavedVocabulary>& vocabularies,
                                                    const std::filesystem::path& run);
 

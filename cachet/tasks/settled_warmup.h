@@ -11,7 +11,7 @@ namespace cachet::tasks {
 
 /// In a recipe of a new run, replaces warm-ups that are fractions ("10 %") with counts, by the rule of
 /// nn::Norm::settle_warmup(). `updates` is RunLength::updates of train::run_length(). Returns a line of text for each
-/// value that it changed.
+/// changed value.
 std::vector<std::string> settle_warmups(config::Document& recipe, int64_t updates);
 
 /// If the recipe has warm-ups that are fractions, returns settings "key=value" with the numbers of updates that the run

@@ -8,7 +8,7 @@ namespace cachet::tasks {
 /// part of its caches that a step stores do not fit into the free memory of this machine.
 void require_memory(const models::ModelPlan& plan);
 
-/// Checks the memory of a new run. The check also requires that the run's caches have at most nn::kMaxCacheLength
+/// Checks the memory of a new run, and also checks that each cache of the run has at most nn::kMaxCacheLength
 /// slots.
 void require_memory_of_new_run(const models::ModelPlan& plan);
 

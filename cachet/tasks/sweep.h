@@ -23,15 +23,15 @@ struct SweepPoint {
 ///   seeds = 3                          the argument of --seeds: a number of seeds, or a list of seeds
 ///   model.cache.ratio = [0.25, 0.5]    an axis: a key of the recipe and the key's values
 ///   variants.plain = {model.cache.kind = "none"}    values of several keys under one name.
-/// Every variant is combined with every combination of the axes.
+/// The sweep has every variant with every combination of the axes' values.
 struct Sweep {
   std::vector<SweepPoint> points;  // the last axis varies fastest; axes in the order of their keys
   std::string seeds = "1";         // argument of --seeds
   std::optional<uint64_t> seed{};  // argument of --seed: the first seed, if it differs from the recipe's
 };
 
-/// Returns the error of a configuration's recipe with other origins: a problem with a value of `point` gets the origin
-/// that the value has in the table `sweep`. `given` are the settings of --set, whose origins stay.
+/// Changes the origins in the error of one configuration's recipe: if a problem is about a value of `point`, its origin
+/// becomes that of the value in the table `sweep`. The settings `given` of --set retain their origins.
 config::Error with_origins_in_sweep(const config::Error& error, const SweepPoint& point,
                                     const std::vector<std::string>& given);
 

@@ -19,8 +19,8 @@ namespace cachet::tasks {
 /// The name of the digest of the indices of the training samples that data.validation_fraction selects for validation.
 inline constexpr const char* kValidationIndices = "validation indices";
 
-/// A task that the plan of a recipe makes. Each task has a profile, and reports statistics of the plug-ins of its model
-/// (norms, caches, attention functions), as the papers of the plug-ins define them.
+/// A task, made by the plan of a recipe. Each task has a profile(), and reports statistics of the plug-ins of its model
+/// (norms, caches, attention functions), as the papers of the plug-ins define the statistics.
 ///
 /// A task with other capabilities (to classify a user's samples, to predict on the evaluation data one by one) also
 /// derives from the interfaces of abilities.h.
@@ -58,8 +58,8 @@ class Task : public train::TrainingTask {
 
   /// Returns the image sources by the names of their splits; empty if the task reads no images.
   virtual std::map<std::string, const data::ImageSource*> image_sources() const { return {}; }
-  /// Returns a digest of other data to which an evaluation compares the model, such as the training text of a baseline.
-  /// Empty if there are no such data, or if data_digests() covers them.
+  /// Returns a digest of further data with which an evaluation compares the model, such as the training text of a
+  /// baseline. Returns an empty text if evaluations make no comparison, or if data_digests() covers its data.
   virtual std::string digest_of_comparisons() const { return {}; }
 
   /// Returns the files that evaluate() opens, in their present state; empty if the task has already read all evaluation
@@ -72,7 +72,7 @@ class Task : public train::TrainingTask {
   /// Prints the lines for the user, and stores them for the log of a run. note() is called while the task is made.
   void note(const std::vector<std::string>& lines);
 
-  /// Prints a note about the first cache that is probably unintended. The function must be called before training.
+  /// If caches are probably unintended, prints a note about the first one. The function must be called before training.
   void note_doubts();
 
   /// Makes observe() report the fraction of normal channels (PNAC) of each norm over its last training passes. If the
@@ -86,13 +86,13 @@ class Task : public train::TrainingTask {
   /// Returns the reason why a cache is probably unintended, as a line for the user.
   virtual std::optional<std::string> doubt_about(const nn::Cache& cache) const;
 
-  /// Returns the first samples of the first step as the model gets them, in a form for people. The samples are a
-  /// function of the seed; torch's generators are not used. training_samples() is called once. If training_samples()
-  /// throws, the page of the run shows the error.
+  /// Returns the first samples of the first step as the model gets them, as pictures or texts for people. The samples
+  /// are a function of the seed; torch's generators are not used. training_samples() is called once. If
+  /// training_samples() throws, the page of the run shows the error.
   virtual std::vector<report::Block> training_samples() const { return {}; }
   /// Returns the sections on the last evaluation.
   virtual std::vector<report::Section> evaluation_sections() const { return {}; }
-  /// Returns sections of the run's page that are made from the log of training, in addition to curves over steps.
+  /// Returns the sections from the log of training that the run's page has in addition to its curves over steps.
   virtual std::vector<report::Section> training_sections(const std::vector<train::Event>& /*events*/) const {
     return {};
   }

@@ -20,14 +20,14 @@ struct TaskKind {
 };
 
 /// Returns all kinds of tasks: those of the library, then those that a program registered. If a recipe has no key
-/// `kind` in [task], it has the first kind of this list.
+/// `kind` in [task], its kind is the first one that task_kinds() returns.
 const std::vector<TaskKind>& task_kinds();
 
 /// Adds a kind of task that a program defines. The function must be called before any recipe is read. Throws
 /// std::invalid_argument if the name is taken.
 void register_task_kind(TaskKind kind);
 
-// The kinds of tasks that the library itself has. Each kind is defined in its own source folder.
+// The kinds of tasks that the library itself has. Each kind of task is defined in its own source folder.
 TaskKind image_classification();
 TaskKind sequence_classification();
 TaskKind language_modelling();

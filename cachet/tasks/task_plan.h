@@ -36,8 +36,8 @@ struct DataPlace {
 struct SavedFiles {
   std::map<std::string, std::string> files;  // bytes of each file, by its name in the run's folder
   std::vector<std::string> settings;         // settings "key=value" with which the recipe uses these files
-  /// If `files` were computed from data, the digests of the data splits from which they were computed. The map is empty
-  /// if `files` are copies of other files.
+  /// The digests of the data splits from which `files` were computed. The map is empty if `files` were not computed
+  /// from data, but are copies of other files.
   std::map<std::string, data::DataDigest> digests{};
   /// Returns the digests of the data splits in the form of version 0.1.0.
   std::function<std::map<std::string, std::string>()> fingerprints{};
@@ -58,8 +58,8 @@ class TaskPlan {
   /// empty value.
   virtual std::optional<std::string> absent_data() const { return std::nullopt; }
 
-  /// Opens the splits and compares them. Returns an empty result if the task generates its data, or cannot compare the
-  /// splits. If data cannot be read, throws the errors of build().
+  /// Opens the splits of the data and compares them with each other. Returns an empty result if the task generates its
+  /// data, or cannot compare the splits. If data cannot be read, throws the errors of build().
   virtual DataLook look_at_data(const data::LookProgress& /*progress*/) const { return {}; }
 
   /// Returns the files that a run stores. Throws io::Error if a file that the recipe names cannot be read.
@@ -75,7 +75,7 @@ class TaskPlan {
   /// are no names, or if the recipe leaves the names to the data.
   virtual std::vector<std::string> class_name_settings() const { return {}; }
 
-  /// The amount of training data of a whole step, in the unit of the batch size.
+  /// The amount of training data of a whole step, in the unit in which the batch size is given.
   struct StepSize {
     int64_t count = 0;
     std::string unit;  // "images"
@@ -100,18 +100,18 @@ class TaskPlan {
   /// Limits evaluations to `limit` samples, in the unit of data.limit; 0 means the whole split. The limit overrides the
   /// limit of the recipe, but changes neither the training data nor the values that are computed from them.
   virtual void limit_evaluation(int64_t /*limit*/) {}
-  /// If the run evaluates a held-out part of its own training data instead of test data, makes evaluations use all
-  /// data. Call the function only for data on which the model was not trained.
+  /// If evaluations of the run use a held-out part of its own training data instead of test data, makes them use all of
+  /// the data. Call the function only for data on which the model was not trained.
   virtual void evaluate_all() {}
-  /// Returns the seed by which a limited evaluation selects its samples. Returns an empty value if a limited evaluation
-  /// takes the first samples.
+  /// Returns the seed by which an evaluation with a limit draws its samples. Returns an empty value if such an
+  /// evaluation takes the first samples instead.
   virtual std::optional<uint64_t> seed_of_samples() const { return std::nullopt; }
 
-  /// Returns settings "key=value" for evaluation by the current rules, if a recipe can select the rules of 0.1.0.
+  /// Returns settings "key=value" for the current rules of evaluation, if recipes can also select the rules of 0.1.0.
   virtual std::vector<std::string> current_rules() const { return {}; }
 
-  /// Reduces the plan to a few synthetic samples: data loaders then have no workers. The model and the processing of
-  /// each sample do not change.
+  /// Reduces the plan to a few synthetic samples: data loaders then have no workers. The call does not change the
+  /// model, or how each sample is processed.
   virtual void reduce() {}
 
   /// The size of a micro-batch, from which the memory of a training step is estimated.

@@ -15,8 +15,8 @@ namespace cachet::tasks {
 /// of all series to the host at once.
 class UnreadSeries {
  public:
-  /// A function that computes the values of a series from the numbers of its tensors. The function gets one span of
-  /// numbers for each tensor.
+  /// A function that computes the values of a series from the numbers in the series' tensors. The function gets the
+  /// numbers of each tensor as one span.
   using Values = std::function<std::vector<double>(const std::vector<std::span<const double>>& numbers)>;
 
   /// Adds a series whose values are the tensor's numbers.

@@ -39,7 +39,7 @@ struct ForwardResult {
 using StepResult [[deprecated("use ForwardResult")]] = ForwardResult;
 
 /// Function that sums numbers over all processes of a run, in place. In all processes, `numbers` must have the same
-/// length. In a run of one process, the numbers do not change.
+/// length. In a run of one process, the function does not change `numbers`.
 using SumOverProcesses = std::function<void(std::vector<double>& numbers)>;
 
 /// The micro-batches of one epoch, from the requested first micro-batch to the last micro-batch.
@@ -47,12 +47,12 @@ class TrainingBatches {
  public:
   virtual ~TrainingBatches() = default;
 
-  /// The divisor of a loss may be another number than ForwardResult::weight: a sum over the whole step (all
-  /// micro-batches in all processes), counted before the forward passes. For such a loss, override fetch_step() and
-  /// count_step(), which the trainer calls before the first fetch() of each step.
+  /// A loss may be divided by a sum over the whole step (all micro-batches in all processes) instead of by
+  /// ForwardResult::weight. To count the sum before the forward passes, override fetch_step() and count_step(), which
+  /// the trainer calls before the first fetch() of each step.
   ///
   /// Waits for all micro-batches of the step, which fetch() then returns one by one. Returns false if the step has
-  /// fewer than `micro_batches` micro-batches. The trainer counts the time in fetch_step() as waiting for data.
+  /// fewer than `micro_batches` micro-batches. The time in fetch_step() counts as waiting for data.
   virtual bool fetch_step(int64_t /*micro_batches*/) { return true; }
   /// Counts the divisor of the loss over the micro-batches of the step, and sums it over all processes with `sum`.
   virtual void count_step(const SumOverProcesses& /*sum*/) {}
@@ -61,9 +61,9 @@ class TrainingBatches {
   /// as waiting for data.
   virtual bool fetch() = 0;
 
-  /// Whether the fetched micro-batch has samples. If parts have their own states (train.state), the model is not
-  /// trained on a part without samples. For a part without samples, the trainer calls forward() in evaluation mode and
-  /// without gradients, and uses only the weight and the names of the metrics from the result.
+  /// Whether the fetched micro-batch has samples. If the parts of a step have their own states (train.state), the model
+  /// is not trained on a part without samples. For a part without samples, the trainer calls forward() in evaluation
+  /// mode and without gradients, and uses only ForwardResult::weight and the names of the metrics.
   virtual bool has_samples() const { return true; }
 
   /// Prepares the fetched micro-batch for forward(): draws random numbers, mixes samples (such as mixup), counts
@@ -74,12 +74,12 @@ class TrainingBatches {
   /// step if forward() reads no value on the host and uploads nothing.
   virtual ForwardResult forward() = 0;
 
-  /// Returns the state between batches other than weights, such as a language model's memory. Checkpoints store this
-  /// state. When a run resumes, the trainer passes the saved state to restore() before the first fetch. If parts have
-  /// their own states, `part` is the index of a part of this process, counted from 0; otherwise there is only part 0.
+  /// Returns the state (not weights) between batches, such as a language model's memory. Checkpoints store this state.
+  /// When a run resumes, the trainer passes the saved state to restore() before the first fetch. If the parts of a step
+  /// have their own states, `part` is an index of this process's parts, from 0; otherwise there is only part 0.
   virtual io::TensorMap state(int64_t /*part*/) const { return {}; }
-  /// Enlarges the state between batches, with synthetic values, to its size after `micro_batches` micro-batches of an
-  /// epoch, so that a step in the middle of an epoch can be measured without the steps before it. The function is
+  /// Fills the state between batches with synthetic values, at the size that it has after `micro_batches` micro-batches
+  /// of an epoch. A step in the middle of an epoch can then be measured without the steps before it. The function is
   /// called before the first fetch().
   virtual void fill_state(int64_t /*micro_batches*/) {}
   virtual void restore(int64_t /*part*/, const io::TensorMap& /*state*/) {}
@@ -126,8 +126,8 @@ class TrainingTask {
   virtual ~TrainingTask() = default;
 
   virtual torch::nn::Module& model() = 0;
-  /// Returns the description for the run's folder: words for samples, model, metrics of steps and evaluations. One
-  /// of the metrics chooses the best checkpoint. The trainer calls describe() once, when a run begins or is resumed.
+  /// Returns the description of the run: words for samples, model, and metrics of steps and of evaluations. One of the
+  /// metrics chooses the best checkpoint. The trainer calls describe() once, when a run begins or is resumed.
   virtual RunDescription describe() = 0;
 
   /// Returns patterns (config::glob_matches) of parameters without weight decay, such as "cls_token" or "pos_embed*". A
@@ -144,9 +144,9 @@ class TrainingTask {
   virtual std::unique_ptr<TrainingBatches> training_batches(int64_t epoch, int64_t first_batch) = 0;
 
   /// Sets whether the next passes belong to a training step whose statistics the task may log. During the forward and
-  /// backward pass of a micro-batch, `recorded` is true. If parts have their own states (train.state), `recorded` is
-  /// true only for the micro-batch of part 0. Between steps, `recorded` is false, because the averaged weights may
-  /// renew their states then.
+  /// backward pass of a micro-batch, `recorded` is true. If the parts of a step have their own states (train.state),
+  /// `recorded` is true only for part 0. Between steps, `recorded` is false, because forward passes may then renew the
+  /// states of the averaged weights.
   virtual void record_passes(bool /*recorded*/) {}
 
   /// Returns the number of samples that evaluate() evaluates.
@@ -159,19 +159,19 @@ class TrainingTask {
   /// the trainer removes the file with the results of samples.
   virtual void keep_evaluations_in(const std::filesystem::path& /*file*/) {}
   /// Returns further results of the last evaluation, as JSON in the task's own format, or an empty text. The trainer
-  /// stores the text in the run's folder and passes it to a resumed run.
+  /// stores these results in the run's folder and passes them to a resumed run.
   virtual std::string evaluation_details() const { return {}; }
   virtual void restore_evaluation(const std::string& /*details*/) {}
 
   /// Returns the digest of each split of the data that the task opened, by name ("training", "evaluation"). If data
   /// differ from a run's original data, the run cannot be resumed. Reads no image files.
   virtual std::map<std::string, data::DataDigest> data_digests() const { return {}; }
-  /// Returns the digests in the form of version 0.1.0, which identify the data of a run of version 0.1.0.
+  /// Returns the digests of the splits as version 0.1.0 computed them. A run of version 0.1.0 stores such digests.
   virtual std::map<std::string, std::string> data_fingerprints() const { return {}; }
 
-  /// Returns lines for the log of a run, about the training data and the rules applied to them. Lines that exist when
-  /// the task is created have been printed by then. Lines that are added during training are printed after evaluations
-  /// and at the end of the run.
+  /// Returns lines for the log of a run, about the training data and the rules applied to them. Lines that are already
+  /// known when the task is created are printed at that time. Lines that are added during training are printed after
+  /// evaluations and at the end of the run.
   virtual std::vector<std::string> data_notes() const { return {}; }
 
   /// Sets the values of the model that depend on the length of the run. The trainer calls settle() when the run begins

@@ -39,9 +39,9 @@ struct BenchmarkResult {
   int64_t repetitions = 0;
 };
 
-/// Measures the time of calls of `step` for about `seconds`, and of at least `least` calls. Before the measurement, a
-/// warm-up makes at least two calls and takes at least a tenth of `seconds`. Returns the milliseconds of each call, in
-/// order.
+/// Calls `step` for about `seconds` seconds, but at least `least` times, and measures the time of each call. Before the
+/// measurement, a warm-up makes at least two calls and takes at least a tenth of `seconds`. Returns the milliseconds of
+/// each call, in order.
 std::vector<double> time_calls(const std::function<void()>& step, double seconds, int64_t least);
 
 /// Returns a function that runs one step on the model's device: a forward pass for inference, a step with AdamW for

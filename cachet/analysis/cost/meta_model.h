@@ -17,7 +17,7 @@ void move_to_meta(torch::nn::Module& module);
 /// Builds the model of a plan on the meta device, which skips the random initialization of the weights.
 std::shared_ptr<models::Model> build_on_meta(const models::ModelPlan& plan);
 
-/// A function that is called with a copy of a model, and with the tensor options for trials of the copy.
+/// A function that is called with a copy of a model, and with the dtype and device (`options`) of inputs for the copy.
 using UseCopy = std::function<void(models::Model& copy, const at::TensorOptions& options)>;
 
 /// Calls `use` with a copy of a model on the meta device. If LibTorch lacks a shape function for the meta device, calls

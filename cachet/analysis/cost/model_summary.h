@@ -19,10 +19,10 @@ namespace cachet::analysis {
 struct LayerSummary {
   std::string path;  // "blocks.0.attn.qkv"; "" for the model itself
   std::string kind;  // "Linear"
-  // The shape of the module's output, taken from the results of operators. For a module with inner modules, it is the
-  // shape of the last result inside the module (for attention, with joined heads). For a module without inner modules,
-  // it is the shape of the first output, because a later output can come from another layer with the same weights.
-  // Empty if the module computed nothing.
+  // The shape of the module's output, taken from the results of operators. If the module has inner modules,
+  // `output_shape` is the shape of the last result inside it (for attention, with joined heads). If the module
+  // has no inner modules, `output_shape` is the shape of its first output, because a later output can come from another
+  // layer with the same weights. The shape is empty if the module computed nothing.
   std::vector<int64_t> output_shape;
   int64_t parameters = 0;
   Products macs;
@@ -36,8 +36,8 @@ struct ModelSummary {
   std::vector<LayerSummary> layers;  // in the order of first use; the rows' numbers add up to the model's
 };
 
-/// The mode of a forward pass: training or inference. Passes in the two modes differ if evaluation skips a module, such
-/// as the gates of a frozen cache.
+/// The mode of a forward pass: training or inference. A forward pass for inference may skip modules that training runs,
+/// such as the gates of a frozen cache.
 enum class Pass { training, inference };
 
 /// The depth of a summary's rows: the model is 0, "blocks" 1, "blocks.0" 2. If a summary leaves out deeper modules,
@@ -48,9 +48,9 @@ inline constexpr int64_t kAllDepths = std::numeric_limits<int64_t>::max();
 /// LibTorch requires for a walk through modules. The model may be on any device. On the meta device, no values are
 /// computed. MACs are counted by the rules of the papers, so that the MACs of the published modules agree with the
 /// tables of these papers. The summary has one column for the MACs of linear layers and convolutions, and one column
-/// for the MACs of attention products. In a cached layer, the product W[C, X̄] of gates and candidate has 2·Dm inputs.
-/// All 2·Dm inputs are counted for every sample, although the product with a shared cache C is computed only once.
-/// Norms, activations and biases are not counted.
+/// for the MACs of attention products. In a layer with a recurrent cache C, the products W[C, X̄] for the gates and the
+/// candidate have 2·Dm inputs. All 2·Dm inputs are counted for every sample, although the product with a C that all
+/// samples share is computed only once. Norms, activations and biases are not counted.
 ModelSummary summarize(torch::nn::Module& model, const std::function<at::Tensor()>& forward,
                        int64_t depth = kAllDepths);
 

@@ -27,7 +27,7 @@ struct Operands {
   size_t size() const { return tensors.size(); }
 };
 
-/// A rule for an operator that multiplies. Calls of other operators inside the operator are ignored.
+/// A rule that counts the multiplications of an operator. Calls of other operators inside the operator are ignored.
 struct OperatorRule {
   std::string_view name;  // "aten::linear"
   /// Returns the operator's products. `output` is the operator's first result.
@@ -37,7 +37,7 @@ struct OperatorRule {
 /// Returns all rules.
 std::span<const OperatorRule> operator_rules();
 
-/// Returns the rule for an operator's products; null if the operator does not multiply or is composed of others.
+/// Returns the rule for the products of an operator; null if the operator does not multiply or is composed of others.
 const OperatorRule* find_operator_rule(std::string_view name);
 
 }  // namespace cachet::analysis

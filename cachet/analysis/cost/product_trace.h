@@ -14,8 +14,8 @@ namespace cachet::analysis {
 /// An operator call that used a module's parameters, or that computed products of the module.
 struct OperatorUse {
   std::string path;                   // path of the module: "blocks.0.attn.qkv"
-  std::vector<int64_t> output_shape;  // shape of the operator's first result
-                                      // empty if it only reads weights, or if another module used the tensor before
+  std::vector<int64_t> output_shape;  // shape of the operator's first result; empty if the operator only reads weights,
+                                      // or uses a tensor that several modules share and one of them used before
   Products macs;
 };
 
@@ -23,10 +23,10 @@ struct OperatorUse {
 /// pass and on any device, including the meta device. A thread can have only one ProductTrace at a time.
 ///
 /// A product belongs to the module that owns the weight, also if only a view of the weight is multiplied. A product of
-/// activations belongs to the attention function that was entered last, unless an attention layer used its own weights
-/// after that: then to this layer. If a multiplied weight is neither a parameter nor a view of one (for example, if it
-/// was cut and joined anew), the product belongs to the module that ran last. The products of attention (products.h)
-/// are products of activations, products with weights of an attention function, and products with buffers of attention.
+/// activations belongs to the attention function that was entered last. If an attention layer has used its own weights
+/// since then, the product belongs to this layer. If a weight is neither a parameter nor a view of one (it may be a
+/// concatenation), its product belongs to the module that ran last. The column `attention` (products.h) counts products
+/// of activations, products with weights of an attention function, and products with buffers of attention.
 class ProductTrace {
  public:
   explicit ProductTrace(torch::nn::Module& root);

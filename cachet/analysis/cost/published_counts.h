@@ -32,7 +32,7 @@ struct PublishedCount {
 /// comes before the same model with caches.
 std::span<const PublishedCount> published_counts();
 
-/// Returns the plan of the model in a row of published_counts(), with the caches of the row.
+/// Returns the plan of the model that a row of published_counts() describes, including its caches.
 models::ImageClassifierPlan plan_of(const PublishedCount& row);
 
 }  // namespace cachet::analysis

@@ -11,7 +11,7 @@
 
 namespace cachet::analysis {
 
-/// The outputs of one kind of layers for batches of examples, in the form that an alignment (CKA) of the outputs needs.
+/// The outputs of layers for batches of examples, in a form from which their alignment (CKA) can be computed.
 class Representations {
  public:
   const std::vector<std::string>& layers() const { return layers_; }
@@ -19,8 +19,8 @@ class Representations {
   /// Returns a tensor (examples, examples) in float64 for each layer: root_of_gram() of the layer's output.
   const std::vector<at::Tensor>& batch(int64_t index) const { return batches_.at(static_cast<size_t>(index)); }
 
-  /// Adds a layer's output. Each output of the layer that was added first begins a new batch. Thus, a model that calls
-  /// its layers n times for one batch (as for pairs of sequences) adds n batches.
+  /// Adds a layer's output. Each output of the layer that was added first begins a new batch. Thus, if a model calls
+  /// its layers n times for one batch (as for pairs of sequences), n batches are stored.
   void add(const std::string& layer, at::Tensor root);
 
  private:
@@ -32,7 +32,7 @@ class Representations {
 /// and feed-forward layers ("blocks.3.norm1", "blocks.3.attn", …). Padding tokens count as zeros.
 class BlockOutputs {
  public:
-  /// Uses only batches that have exactly `examples` examples. Ignores batches of another size, such as a shorter last
+  /// Uses only batches that have exactly `examples` examples. Ignores all other batches, such as a smaller last
   /// batch.
   explicit BlockOutputs(int64_t examples) : examples_(examples) {}
 
@@ -47,8 +47,8 @@ class BlockOutputs {
 };
 
 /// Returns a square matrix whose rows have the same inner products as the examples in x. The alignment (CKA) of two
-/// layers can be computed from these matrices instead of their outputs x, so whole token maps need not be stored. x
-/// (examples, …) -> (examples, examples), float64.
+/// layers can be computed from these matrices, so the layers' outputs x need not be stored. x (examples, …) ->
+/// (examples, examples), float64.
 at::Tensor root_of_gram(const at::Tensor& x);
 
 }  // namespace cachet::analysis

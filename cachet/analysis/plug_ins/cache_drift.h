@@ -17,7 +17,7 @@ class CacheDrift {
     std::vector<double> steps;  // NaN if the cache is zero
   };
 
-  /// Uses the model's current caches as the initial state.
+  /// Stores the model's current caches as C_0, the state before the first step.
   explicit CacheDrift(const torch::nn::Module& model);
   /// Measures how the caches changed in the last training step. step() must be called after each training step.
   void step();

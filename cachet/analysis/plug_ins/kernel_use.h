@@ -20,21 +20,21 @@ namespace cachet::analysis {
 /// Number of bins of a histogram of feature values: four per decade, from 1e-4 on. Values outside the range of the
 /// histogram are counted in its first and last bin.
 inline constexpr int64_t kFeatureBins = 24;
-/// A feature is dead if it stays below the fraction kDeadFeature of the mean of its head's features. A dead feature
-/// adds almost nothing to products.
+/// A feature is dead if its largest value is below kDeadFeature · m, where m is the mean of all features of its head. A
+/// dead feature adds almost nothing to the products of queries and keys.
 inline constexpr double kDeadFeature = 0.01;
 
-/// Limit for rows and columns of attention matrices in pictures. Attention matrices with more rows or columns are
-/// reduced to means of neighbouring elements.
+/// The maximum number of rows and of columns of an attention matrix in a picture. An attention matrix with more than
+/// kShownTokens rows or columns is reduced to means of neighbouring elements.
 inline constexpr int64_t kShownTokens = 32;
 
 /// Whether a model has softmax or kernel attention that KernelUse can observe.
 bool has_dense_attention(const torch::nn::Module& model);
 
 /// The entropy of the attention in a model's layers, and, for layers with a kernel instead of the softmax, properties
-/// of the feature map. The entropies and properties are computed over all samples of the observed forward passes,
-/// without padding. If a pass has many scores, a random subset of its queries (drawn by the seed) represents all its
-/// queries.
+/// of the feature map. The entropy and the properties are computed over all samples of the observed forward passes,
+/// without padding tokens. If a forward pass has many attention scores, a random subset of the queries (drawn by the
+/// seed) represents all queries.
 class KernelUse {
  public:
   struct Layer {
@@ -42,7 +42,7 @@ class KernelUse {
     /// Mean entropy of a query's weights on the keys ÷ the logarithm of the number of visible keys: 0 for one key, 1
     /// for equal weights. The mean leaves out queries that see only one key.
     double entropy = 0;
-    // The members from `softmax_entropy` to `orthogonality` are set only for layers with a kernel.
+    // The members from `softmax_entropy` to `orthogonality` are set only for layers with a kernel, not a softmax.
     double softmax_entropy = std::numeric_limits<double>::quiet_NaN();  // entropy of softmax(q·kᵀ/√d) for the same q, k
     double distance = std::numeric_limits<double>::quiet_NaN();  // mean over queries of ½ Σ |kernel − softmax|, 0 to 1
     std::array<double, kFeatureBins> features{};                 // histogram of φ: fraction of the values in each bin
@@ -83,8 +83,8 @@ class KernelUse {
 double orthogonality_residual(const at::Tensor& weight);
 
 /// The number of queries, and the sum over queries of (entropy of the query's weights) ÷ log(number of visible keys).
-/// weights (B, H, Lq, Lk) sum to one. `visible`, `valid` broadcast to (B, H, Lq). Queries that `valid` excludes, and
-/// queries that see only one key, are left out.
+/// weights (B, H, Lq, Lk) sum to one. `visible` and `valid` broadcast to (B, H, Lq). Both leave out queries that
+/// `valid` excludes, and queries that see only one key.
 struct EntropySum {
   double entropy = 0, queries = 0;
 };

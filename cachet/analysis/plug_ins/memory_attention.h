@@ -17,8 +17,8 @@ namespace cachet::analysis {
 class MemoryAttention {
  public:
   nn::Listener listener();
-  /// For each head of each layer ("blocks.3.attn"), returns the sum of a query's weights on the memory, averaged over
-  /// queries and samples.
+  /// For each head of each layer ("blocks.3.attn"), returns the sum of a query's attention weights on the cached
+  /// tokens, as a mean over queries and samples.
   ByLayer<std::vector<double>> layers() const;
 
  private:

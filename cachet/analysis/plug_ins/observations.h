@@ -36,8 +36,8 @@ struct UnifiedNormSteps {
 /// Returns the cached attention layers in the order of the model's modules. Returns an empty list for a model without
 /// cached attention layers.
 std::vector<CacheShare> cache_shares(const torch::nn::Module& model);
-/// Returns a model's unified norms. For a norm that is not of the library, calls Norm::window_use(), which reads the
-/// device.
+/// Returns a model's unified norms. For a norm from outside the library, calls Norm::window_use(), which copies data
+/// from the device.
 std::vector<UnifiedNormSteps> unified_norm_steps(const torch::nn::Module& model);
 
 }  // namespace cachet::analysis

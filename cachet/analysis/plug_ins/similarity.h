@@ -8,10 +8,10 @@
 namespace cachet::analysis {
 
 /// Returns the linear centred kernel alignment of two representations (Kornblith et al., arXiv 1905.00414):
-///   ‖Ycᵀ Xc‖² / (‖Xcᵀ Xc‖ ‖Ycᵀ Yc‖)   with columns centred; 1 if x is y, rotated and scaled
-/// x, y: (examples, …) of the same examples; the other dimensions are flattened. Computed in float64. Throws c10::Error
-/// unless x and y have the same number of examples, at least two. If x or y has equal values for all examples, returns
-/// NaN.
+///   ‖Ycᵀ Xc‖² / (‖Xcᵀ Xc‖ ‖Ycᵀ Yc‖), with centred columns. The result is 1 if x is y, rotated and scaled.
+/// `x` and `y` are (examples, …) of the same examples; all other dimensions are flattened. Computed in float64. Throws
+/// c10::Error unless x and y have the same number of examples, at least two. If x or y has equal values for all
+/// examples, returns NaN.
 double linear_cka(const at::Tensor& x, const at::Tensor& y);
 
 /// Alignment of every layer of one model with every layer of another, over batches that need not fit in memory together
@@ -22,13 +22,13 @@ class MinibatchCka {
   /// `rows`, `columns`: the numbers of layers that form the rows and the columns of similarity().
   MinibatchCka(int64_t rows, int64_t columns);
 
-  /// Adds the representations of a batch, each (examples, …). Throws c10::Error unless every batch has the same
+  /// Adds the outputs of all layers for a batch, each (examples, …). Throws c10::Error unless every batch has the same
   /// number of examples, more than three.
   void add(std::span<const at::Tensor> rows, std::span<const at::Tensor> columns);
 
   int64_t batches() const { return batches_; }
 
-  /// Returns alignments (rows, columns) in float64, NaN for a constant layer. Throws c10::Error if no batch was added.
+  /// Returns the CKAs (rows, columns) in float64, NaN for a constant layer. Throws c10::Error if no batch was added.
   at::Tensor similarity() const;
 
  private:

@@ -20,12 +20,12 @@ std::vector<StoredCache> stored_caches(const torch::nn::Module& model);
 /// Returns the root mean square of a cache's values, a float64 scalar on the same device; 0 before the first sample.
 at::Tensor size_of(const StoredCache& cache);
 
-/// Returns the cosine similarity of each pair of slots of a cache (1, Tm, Dm), as (Tm, Tm) in float64. If a slot is
-/// zero, its similarities are NaN. If no sample has passed through the cache, all slots are zero.
+/// Returns the cosine similarity of each pair of slots of a cache (1, Tm, Dm), as (Tm, Tm) in float64. If all values of
+/// a slot are 0, its similarities are NaN. If no sample has passed through the cache, all slots are zero.
 at::Tensor similarity_of_places(const at::Tensor& tokens);
 
-/// Returns the mean similarity of different slots, without NaN values. If no pair of slots has a similarity, returns
-/// NaN. The value 1 means that all slots are equal.
+/// Returns the mean similarity of different slots, without NaN values. If no pair of slots of the cache has a
+/// similarity, returns NaN. The value 1 means that all slots are equal.
 double mean_similarity(const at::Tensor& similarity);
 
 }  // namespace cachet::analysis

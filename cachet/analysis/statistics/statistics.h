@@ -30,12 +30,12 @@ struct Sample {
   size_t count = 0;
 };
 
-/// Returns a bound for the absolute difference of two samples' means (Welch's t-test). If the samples have equal
-/// expectations, 95 % of such differences do not exceed the bound. Both samples must have at least two values, and at
-/// least one deviation must be above 0.
+/// Returns the 95 % limit of the absolute difference of two samples' means (Welch's t-test). If both samples have equal
+/// expectations, the difference of their means is below this limit in 95 % of experiments. Both samples must have at
+/// least two values, and at least one deviation must be above 0.
 double welch_bound(const Sample& a, const Sample& b);
 
-/// The differences b − a of paired values. The two values of a pair share other sources of variation, such as a seed.
+/// The differences b − a of paired values. Both values of a pair have, for example, the same seed.
 struct PairedDifference {
   size_t pairs = 0;
   double mean = 0, lower = 0, upper = 0;  // mean of b − a, and its 95 % interval by Student's t
@@ -48,7 +48,7 @@ struct PairedDifference {
 PairedDifference paired_difference(std::span<const double> a, std::span<const double> b);
 
 /// Returns the number of pairs with which a t-test at 95 % finds an effect of the size `effect` in four of five
-/// experiments, by the noncentral t distribution. If this number is more than a million, returns the largest double
+/// experiments, by the noncentral t distribution. If more than a million pairs are needed, returns the largest double
 /// instead.
 double pairs_to_decide(double effect);
 

@@ -6,8 +6,8 @@
 
 namespace cachet::data {
 
-/// Process `rank` of the `world_size` processes that divide each batch of a run. A process may have several `parts` of
-/// each batch. It reads these parts one after the other. In total, a batch has world_size · parts parts.
+/// Process `rank` of the `world_size` processes that divide each batch of a run. A batch has world_size · parts parts
+/// in total. Each process reads its `parts` parts of a batch one after the other.
 struct Shard {
   int64_t rank = 0, world_size = 1;
   int64_t parts = 1;
@@ -16,11 +16,11 @@ struct Shard {
   int64_t all_parts() const { return world_size * parts; }
   /// Returns the index of this process's part `own` (counted from 0) among all parts.
   int64_t number_of(int64_t own) const { return rank + own * world_size; }
-  /// Returns this process's part `own` as a shard of its own: rank number_of(own) among all_parts() processes.
+  /// Returns a shard with only this process's part `own`, as if each part had its own process: rank number_of(own).
   Shard alone(int64_t own) const { return {number_of(own), all_parts()}; }
 
-  /// Returns how many of the `samples` samples of a batch belong to a shard with one part. These are the samples with
-  /// the indices rank, rank + world_size, rank + 2 · world_size, …
+  /// Requires `parts` = 1. Returns how many samples of a batch of `samples` samples belong to this shard. The samples
+  /// of the shard have the indices rank, rank + world_size, rank + 2 · world_size, …
   int64_t part_of(int64_t samples) const { return (samples - rank + world_size - 1) / world_size; }
 };
 
@@ -72,10 +72,10 @@ class BatchOrder {
 
   /// Returns the number of whole batches in every epoch.
   virtual int64_t batches() const = 0;
-  /// Returns the number of batches that this shard reads in every epoch. The shard has `parts` parts of each whole
-  /// batch, and reads each part as one batch.
+  /// Returns the number of batches that this shard reads in every epoch. The shard reads `parts` parts of each whole
+  /// batch, each part as a batch of its own.
   int64_t read_batches() const { return batches() * shard_.parts; }
-  /// Makes the order of one epoch. Making the order takes as long as a shuffle of the samples.
+  /// Makes the order of one epoch. Making an order takes as much time as shuffling all samples.
   EpochOrder epoch(int64_t epoch) const;
 
   int64_t samples() const { return samples_; }  // number of samples in the data set; indices are smaller
@@ -83,7 +83,7 @@ class BatchOrder {
   const Shard& shard() const { return shard_; }
 
  protected:
-  /// Throws std::invalid_argument for a negative number of samples and for an impossible shard.
+  /// Throws std::invalid_argument for a negative number of samples, and for an invalid shard.
   BatchOrder(int64_t samples, uint64_t seed, Shard shard);
   /// Checks the batch size of an order whose batches all have the same size. Throws std::invalid_argument unless the
   /// batch size is positive and suffices for all shards.

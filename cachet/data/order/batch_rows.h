@@ -11,7 +11,7 @@ struct BatchRowOptions {
   int64_t segment_length = 150;  // tokens of a batch row in one batch; both defaults are as published for WikiText-103
 };
 
-/// A part of a long sequence of tokens: the inputs of a segment. The targets are the tokens one position later.
+/// The inputs of a segment: a range of a long token sequence. The targets are the tokens one position later.
 struct TokenRange {
   int64_t begin = 0, length = 0;
 };

@@ -28,7 +28,7 @@ TokenBudgetOptions read_token_budget_options(const config::View& view);
 /// because the batches are cut only once. Between epochs, only the order of the batches changes.
 class TokenBudget final : public BatchOrder {
  public:
-  /// `sides` has one or two lists with the padded length of every sample. Throws std::invalid_argument for sides of
+  /// `sides` has one or two lists with the padded length of every sample. Throws std::invalid_argument for two lists of
   /// unequal sizes, for negative options, and for a sample whose length is below 1 or above max_tokens. If the length
   /// of a sample is out of range, the message names the sample.
   TokenBudget(const std::vector<Lengths>& sides, TokenBudgetOptions options, Shard shard = {});

@@ -17,7 +17,7 @@ std::string split_key(std::string_view text);
 std::vector<std::string> split_keys(std::span<const std::string> texts);
 
 /// Returns the keys by which a sentence and its translation are compared with other pairs. Two pairs with the same
-/// sentence in one language have a common key. If a side of the pair has no text, its key is empty.
+/// sentence in one language have a common key. If a side of the pair has no text, the side's key is empty.
 std::array<std::string, 2> pair_keys(std::string source_key, std::string target_key);
 
 }  // namespace cachet::data

@@ -17,15 +17,15 @@ namespace cachet::data {
 SplitOverlap sequence_overlap(const SequenceDataset& training, const SequenceDataset& evaluation,
                               const std::string& split);
 
-/// Finds, for each of the given splits, the pairs that have a sentence of either language (by pair_keys()) in common
-/// with a training pair. Training pairs are all pairs that data.fraction selects, also pairs that training leaves out
-/// for their length. Reads the training texts once; progress counts pairs. Throws io::Error for unreadable texts.
-/// Ignores token files.
+/// Finds the pairs of each given split that have a sentence of either language (by pair_keys()) in common with a
+/// training pair. The training pairs are all pairs that data.fraction selects, including pairs that training leaves out
+/// because of their length. Reads the training texts once, and reports the number of read pairs to `progress`. Throws
+/// io::Error for unreadable texts. Ignores token files.
 std::vector<SplitOverlap> parallel_overlaps(
     const ParallelOptions& options, std::span<const SequenceSplit> splits, const LookProgress& progress = {},
     const std::filesystem::path& working_folder = std::filesystem::current_path());
 
-/// The minimum number of characters (code points of the split_key()) of a line that is compared. Lines with fewer
+/// The minimum length of a line that is compared, in characters (code points of its split_key()). Lines with fewer
 /// characters than the minimum, such as headings, are often equal in unrelated texts.
 inline constexpr int64_t kMinComparedCharacters = 40;
 

@@ -37,8 +37,8 @@ struct DatasetOptions {
   double fraction = 1;           // fraction of the training images to use, in (0, 1]
   int64_t limit = 0;             // largest number of images of each split; 0 = all
   int64_t classes = 10;          // number of classes, needed before the files are read if the kind has no fixed number
-  /// The classes in the model's order. Classes of the data are matched by name. If the list is empty, the class names
-  /// come from the data.
+  /// The classes in the model's order. The data set's classes are matched with the model's by name. If the list is
+  /// empty, the class names come from the data.
   std::vector<std::string> class_names{};
   double validation_fraction = 0;  // fraction of each class's training images that are used for validation instead
   uint64_t subset_seed = 0;        // seed for drawing the images of validation_fraction, fraction and limit
@@ -75,11 +75,11 @@ ImageTraits image_traits(const DatasetOptions& options);
 std::string expected_files(const DatasetOptions& options);
 
 /// Finds the folder of `root`: an absolute path itself, else below `working_folder`, else below $CACHET_DATA. Throws
-/// io::Error, which names the folders that were tried and the expected files, also if there is no root.
+/// io::Error if `root` is empty or no such folder exists; the error names the tried folders and the expected files.
 std::filesystem::path find_dataset_root(const DatasetOptions& options, const std::filesystem::path& working_folder);
 
 /// Returns the class names of the data, in the order of a model that is trained on them: the names of the training
-/// folders, else the names of the kind or of a file next to the data. Opens no images. Throws like open_dataset().
+/// folders, the kind's names, or the names in a file next to the data. Opens no images. Throws like open_dataset().
 std::vector<std::string> find_class_names(const DatasetOptions& options, const std::filesystem::path& working_folder);
 
 /// Returns a digest of the indices of the training images that validation_fraction selects. Returns an empty text if
@@ -93,7 +93,7 @@ std::shared_ptr<const LabelledImages> open_dataset(
     const DatasetOptions& options, Split split,
     const std::filesystem::path& working_folder = std::filesystem::current_path(), const IndexProgress& progress = {});
 
-/// Returns a split that has no images and `classes` classes. The class names are options.class_names, else the known
+/// Returns an empty split: no images, but `classes` classes. The class names are options.class_names, else the known
 /// names of the kind, else the numbers of the classes. `shape` is the shape of the images if all images have one size.
 std::shared_ptr<const LabelledImages> without_images(const DatasetOptions& options, int64_t classes,
                                                      const ImageShape& shape);

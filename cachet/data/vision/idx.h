@@ -19,7 +19,7 @@ struct IdxImages {
 };
 
 /// Parses the bytes of an IDX file (big-endian header, then data; http://yann.lecun.com/exdb/mnist) without copying.
-/// Throws io::Error, which starts with `name` and names the fault and its byte.
+/// Throws io::Error, whose message starts with `name` and names the fault and the position of the faulty byte.
 IdxImages parse_idx_images(std::span<const uint8_t> bytes, std::string_view name);
 std::span<const uint8_t> parse_idx_labels(std::span<const uint8_t> bytes, std::string_view name, int64_t classes);
 

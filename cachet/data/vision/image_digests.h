@@ -10,8 +10,8 @@
 
 namespace cachet::data {
 
-/// Digests of the bytes of image files. The thread that reads a file for decoding computes its digest. No digests are
-/// computed before keep(), because a digest costs a few per cent of the decoding.
+/// Digests of the bytes of image files. The thread that reads a file for decoding also computes the file's digest. No
+/// digests are computed before keep(), because a digest costs a few per cent of the decoding.
 class ImageDigests {
  public:
   void keep() { kept_ = true; }

@@ -14,7 +14,7 @@
 
 namespace cachet::data {
 
-/// The properties of one kind of image data. A new kind needs a record in the table of image_kinds.cpp.
+/// The properties of one kind of image data. A new kind of images needs a record in the table of image_kinds.cpp.
 struct ImageKind {
   std::string_view name;     // name in recipes
   ImageShape shape;          // image shape; height and width 0 if each image has its own; a guess if files_tell_size

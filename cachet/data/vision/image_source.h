@@ -31,10 +31,10 @@ class ImageSource {
   virtual ImageShape shape() const = 0;
   bool has_one_size() const { return shape().height > 0; }
 
-  /// Returns the image (C, H, W) uint8, contiguous; a view if it is in memory. The caller must not change the tensor.
+  /// Returns the image (C, H, W) uint8, contiguous; a view if it is in memory. The caller must not change the image.
   virtual at::Tensor image(int64_t index) const = 0;
   /// Returns the region that `choose` selects for the size of image `index`, as a contiguous tensor (h, w, C) uint8.
-  /// The region may be scaled down as described in io::ImageRequest. The caller may change the tensor.
+  /// The region may be scaled down as described in io::ImageRequest. The caller may change the returned tensor.
   virtual at::Tensor region(int64_t index, const io::ImageChooser& choose) const;
   /// Returns digests: `contents` of all pixels for images in memory, `files` and `times` for image files.
   virtual DataDigest digest() const = 0;
@@ -61,7 +61,7 @@ class ImageSource {
 /// Images in memory, all of one size.
 class StoredImages final : public ImageSource {
  public:
-  /// Takes images (N, C, H, W) uint8. Throws std::invalid_argument for images of another type or shape.
+  /// Takes images (N, C, H, W) uint8. Throws std::invalid_argument if images have a wrong type or shape.
   explicit StoredImages(at::Tensor images);
 
   int64_t size() const override { return images_.size(0); }

@@ -35,13 +35,13 @@ class ImageTransform {
   bool takes_middle() const { return augmentation_.crop == CropKind::centre; }
   ImageShape output_shape() const;  // shape of the images of a batch
 
-  /// Returns the shape of the images that apply() writes. With padded crops, the shape is input_shape(), because the
-  /// batch is resized later. Otherwise, the shape is output_shape().
+  /// Returns the shape of the images that apply() writes. With padded crops, sample_shape() equals input_shape(),
+  /// because images are resized later, as a batch. Without padded crops, sample_shape() equals output_shape().
   ImageShape sample_shape() const;
 
-  /// Augments and normalises one image. Writes sample_shape().numel() values to `out`. Thread-safe. Returns the
-  /// geometric changes of the image up to output_shape(). If sample_shape() differs from output_shape(), the changes
-  /// include the later resizing.
+  /// Augments and normalises one image. Writes sample_shape().numel() values to `out`. Thread-safe. Returns all
+  /// geometric changes of the image, from its original shape to output_shape(). Thus, if sample_shape() differs from
+  /// output_shape(), the changes include the later resizing of the batch.
   ImageGeometry apply(const ImageSource& images, int64_t index, const SampleRandom& random, float* out) const;
 
   /// Resizes a batch (B, C, H, W) to output_shape(). A batch that already has the output shape is returned unchanged.

@@ -24,7 +24,7 @@ class OnnxModel {
   static constexpr int64_t kOperatorSet = 20;
 
   void add_input(const runtime::ExportedInput& input);
-  /// Adds a constant of any shape in float32, int64, int32, uint8 or bool. For any other dtype, throws c10::Error.
+  /// Adds a constant of any shape. Throws c10::Error unless its dtype is float32, int64, int32, uint8 or bool.
   std::string constant(const at::Tensor& tensor);
   std::string constant(const std::vector<int64_t>& numbers);  // (N)
   std::string scalar(double value, at::ScalarType dtype);     // ()

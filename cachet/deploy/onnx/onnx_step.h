@@ -19,8 +19,8 @@ class OnnxValues {
   explicit OnnxValues(OnnxModel& model) : model_(model) {}
 
   void set(const torch::jit::Value* value, std::string name) { names_[value] = std::move(name); }
-  /// Returns the name of a value of the graph in the ONNX model. The value is a tensor or an integer. A constant is
-  /// added to the model when its name is first requested.
+  /// Returns the name, in the ONNX model, of a value of the graph (a tensor or an integer). A constant is added to the
+  /// model when its name is first requested.
   std::string name_of(torch::jit::Value* value);
 
  private:
@@ -35,10 +35,10 @@ class OnnxStep {
 
   OnnxModel& model;
 
-  // The inputs of the step. Other functions select an input by its index.
+  // The inputs of the step. Functions with an argument `i` read the input with the index i.
   size_t inputs() const { return node_.inputs().size(); }
   bool is_none(size_t i) const;
-  /// Returns the name of input `i`, which is a tensor; if it is an integer, it becomes a tensor (1).
+  /// Returns the name of the tensor of input `i`; an integer input becomes a tensor of shape (1).
   std::string tensor(size_t i) const { return values_.name_of(node_.inputs()[i]); }
   /// If the input is a constant, returns its value; if the graph computes the input, returns std::nullopt.
   std::optional<c10::IValue> constant(size_t i) const;
@@ -47,7 +47,7 @@ class OnnxStep {
   double real(size_t i) const;
   std::string text(size_t i) const;
   std::vector<int64_t> integers(size_t i) const;
-  /// Returns an input of integers as a tensor (N). The graph may compute some of the integers.
+  /// Returns input `i`, a list of integers, as a tensor (N). The list may contain integers that the graph computes.
   std::string sizes(size_t i) const;
   /// Returns the sizes of a tensor of the graph from dimension `first` to `end` − 1, as a tensor (end − first).
   std::string sizes_of(const std::string& tensor, int64_t first, int64_t end) const;
@@ -57,11 +57,11 @@ class OnnxStep {
   // Known properties of an input tensor.
   at::ScalarType dtype(size_t i) const;
   int64_t rank(size_t i) const;
-  /// Reads input `i` as a dimension of input `of`, and returns this dimension, counted from the front. In the input, −1
-  /// means the last dimension.
+  /// Reads input `i`, the index of a dimension of input `of`, and returns the index, counted from the front. If input
+  /// `i` is −1, the index is that of the last dimension.
   int64_t dimension(size_t i, size_t of) const;
-  /// Returns the size of dimension `dimension` of input `i` for the synthetic inputs of the trace. If this size depends
-  /// on a free size of the export (such as the batch size), it differs for other inputs.
+  /// Returns the size that dimension `dimension` of input `i` had during the trace, with synthetic inputs. If this size
+  /// depends on a free size of the export (such as the batch size), it may differ for other inputs of the model.
   int64_t traced_size(size_t i, int64_t dimension) const;
   at::ScalarType result_dtype() const;
   int64_t result_rank() const;
@@ -74,11 +74,11 @@ class OnnxStep {
 
   void give(const std::string& result) { values_.set(node_.output(), result); }
   void give_all(const std::vector<std::string>& results) { give_all(node_.outputs(), results); }
-  /// Returns the number of elements of the list that the operator returns. The graph unpacks this list immediately.
+  /// Returns the length of the list that the operator returns. The graph unpacks the operator's list immediately.
   size_t parts() const { return list_result().size(); }
   void give_parts(const std::vector<std::string>& results);
-  /// Sets the result of an operator that works in place. In all later steps, this result replaces the first input of
-  /// the operator.
+  /// Sets the result of an operator that works in place. Later operators that read its first input then read the
+  /// result instead.
   void give_in_place(const std::string& result);
   const torch::jit::Node& node() const { return node_; }
 

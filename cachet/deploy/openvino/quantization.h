@@ -9,10 +9,10 @@
 
 namespace cachet::deploy {
 
-/// Post-training 8-bit quantisation of linear layers and of convolutions with groups = 1. OpenVINO multiplies such
+/// Post-training 8-bit quantisation of linear layers and of convolutions with groups = 1. OpenVINO computes quantised
 /// layers with integers. The weights of each output channel are rounded to 127 steps, symmetric about zero, so that
-/// sums cannot overflow on any processor. Each layer input is rounded to 256 steps between its minimum and its maximum;
-/// both are means over the calibration's batches.
+/// sums cannot overflow on any processor. Each layer input is rounded to 256 steps between a minimum and a maximum,
+/// which are means over the calibration's batches.
 class Quantization {
  public:
   explicit Quantization(std::shared_ptr<ov::Model> model);
@@ -21,7 +21,7 @@ class Quantization {
   /// must end before quantized(). If OpenVINO cannot run the model, calibration() or the session throws CannotConvert.
   std::unique_ptr<runtime::Session> calibration();
 
-  /// Rounds the model's products in place, and returns the model. Throws c10::Error if no calibration was run before.
+  /// Quantises the model's layers in place, and returns the model. Throws c10::Error if no calibration was run before.
   std::shared_ptr<ov::Model> quantized();
   /// Returns the number of layers that multiply in 8 bits.
   int64_t layers() const { return layers_; }

@@ -22,8 +22,8 @@ class GrowingOutput {
   GrowingOutput(uint64_t max_bytes, std::string_view name, TakePiece take = {})
       : max_bytes_(max_bytes), name_(name), take_(std::move(take)) {}
 
-  /// Returns memory for more bytes. The memory may have one byte more than `max_bytes`, so that filled() notices if the
-  /// output is too long.
+  /// Returns the free part of the buffer, where the decoder writes its next bytes. The buffer may hold one byte more
+  /// than `max_bytes`, so that filled() notices if the output is too long.
   std::span<uint8_t> room() {
     if (take_ && used_ == kPiece) give();
     if (used_ == bytes_.size())

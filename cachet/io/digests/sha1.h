@@ -15,7 +15,7 @@ class Sha1 {
   using Digest = std::array<uint8_t, 20>;
 
   void update(std::span<const std::byte> bytes);
-  /// Ends the message and returns its digest. After that, the object starts a new message.
+  /// Returns the digest of the bytes so far, and resets the object for other bytes.
   Digest finish();
 
  private:

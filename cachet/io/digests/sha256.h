@@ -16,7 +16,7 @@ class Sha256 {
 
   Sha256();
   void update(std::span<const std::byte> bytes);
-  /// Ends the message and returns its digest. After this call, the object is ready for a new message.
+  /// Returns the digest of the bytes so far, and resets the object for other bytes.
   Digest finish();
 
  private:

@@ -8,7 +8,7 @@
 namespace cachet::io {
 
 /// A lock of one process on a folder (flock(2)). The lock excludes only processes of this machine that request it. If
-/// the file system does not support locks, no process is excluded. A renamed folder stays locked. Copies of a
+/// the file system does not support locks, the lock has no effect. A renamed folder stays locked. Copies of a
 /// FolderLock hold the same lock. If the process dies, the kernel releases the lock.
 class FolderLock {
  public:

@@ -4,8 +4,8 @@
 
 namespace cachet::io {
 
-/// Removes the last separator of a path, so that filename() returns the name of the folder. The completion of paths in
-/// a shell adds a last separator.
+/// Removes the separator at the end of a path ("runs/first/"), so that filename() returns the name of the folder.
+/// Shells add this separator when they complete a path.
 inline std::filesystem::path without_last_separator(const std::filesystem::path& path) {
   return path.has_filename() || path == path.root_path() ? path : path.parent_path();
 }

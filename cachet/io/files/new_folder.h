@@ -22,10 +22,10 @@ class NewFolder {
   ~NewFolder();  // without finish(), removes the temporary folder
 
   const std::filesystem::path& path() const { return temporary_; }  // the temporary folder, to write files into
-  /// Renames the temporary folder to its final name in one step. If a folder of the final name already exists, the same
-  /// step replaces and then removes that folder. If the file system cannot exchange names, and the process is killed
-  /// between two renames, the earlier folder stays as `.NAME.old-PID`. The bytes of the files must be synced to the
-  /// disk before this call. Throws Error, for example if another folder got the final name meanwhile. If finish()
+  /// Renames the temporary folder to its final name in one step. If a folder of the final name already exists, the
+  /// rename replaces this folder, which is then removed. If the file system cannot exchange names, and the process is
+  /// killed between two renames, the earlier folder stays as `.NAME.old-PID`. The bytes of the files must be synced to
+  /// the disk before this call. Throws Error, for example if another folder got the final name meanwhile. If finish()
   /// throws, existing files do not change.
   void finish();
 

@@ -28,7 +28,7 @@ struct ImageRegion {
   }
 };
 
-/// The part and the resolution of an image that a caller requests after it knows the image's size.
+/// The part and the resolution of an image that a caller requests, given the size of the image.
 struct ImageRequest {
   ImageRegion region;
   /// Minimum size of the decoded region. A JPEG decoder may return the region at 1/2, 1/4 or 1/8 of its size, rounded
@@ -36,7 +36,7 @@ struct ImageRequest {
   ImageSize least;
 };
 
-/// Chooses the part and resolution to decode. It is called before decoding, with the size that the file states.
+/// Chooses the part and resolution to decode. A decoder calls this function with the size that the file states.
 using ImageChooser = std::function<ImageRequest(const ImageSize& size)>;
 
 enum class ImageChannels { as_stored, grey, rgb };

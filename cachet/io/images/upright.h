@@ -6,10 +6,10 @@
 #include "cachet/io/images/pixel_size.h"
 
 /// The operation that makes a stored picture upright, by the value of EXIF's tag Orientation:
-///   1 as it is stored          5 transposed
-///   2 mirrored left to right   6 turned clockwise by 90°
-///   3 turned by 180°           7 transposed along the other diagonal
-///   4 mirrored top to bottom   8 turned counterclockwise by 90°
+///   1: as it is stored,          5: transposed,
+///   2: mirrored left to right,   6: turned clockwise by 90°,
+///   3: turned by 180°,           7: transposed along the other diagonal,
+///   4: mirrored top to bottom,   8: turned counterclockwise by 90°.
 namespace cachet::io {
 
 /// Returns the size of the upright picture.

@@ -19,10 +19,10 @@ class NewerSchema : public Error {
   using Error::Error;
 };
 
-/// Reads the fields of a JSON object that Cachet wrote, as strictly as a file of unknown origin. Each value must have
-/// its exact type and lie in its range, no key may occur twice, and no value is rounded or converted. The object may
-/// have unknown keys, because newer versions add fields. All functions throw Error, which names the file and the field:
-/// `run/state.json: damaged: 'step' is 1.5, not a whole number from 0 to 9007199254740992`.
+/// Reads the fields of a JSON object that Cachet wrote, and checks them like fields of unknown origin. Each value must
+/// have its exact type and lie in its range, no key may occur twice, and no value is rounded or converted. The object
+/// may have unknown keys, because newer versions add fields. All functions of this class throw Error, which names the
+/// file and the field: `run/state.json: damaged: 'step' is 1.5, not a whole number from 0 to 9007199254740992`.
 class JsonFields {
  public:
   static constexpr int64_t kMaxCount = int64_t{1} << 53;  // largest count; every JSON reader represents it exactly

@@ -16,7 +16,7 @@ namespace cachet::io {
 /// Returns the record with which every event file begins.
 std::string tensorboard_version(double wall_time);
 
-/// Returns a record that makes readers discard all steps from `step` on. Later records replace the discarded steps.
+/// Returns a record that makes readers discard all earlier records from step `step` on; new records replace them.
 std::string tensorboard_session_start(double wall_time, int64_t step);
 
 /// Returns the step of the last complete record of an event file, or an empty value if there is none. Reading stops at
@@ -33,7 +33,7 @@ struct TensorBoardScalar {
 
 std::string tensorboard_scalars(double wall_time, int64_t step, const std::vector<TensorBoardScalar>& values);
 
-/// Returns the record of a text in Markdown.
+/// Returns a record that stores a text in Markdown.
 std::string tensorboard_text(double wall_time, int64_t step, std::string_view tag, std::string_view markdown);
 
 }  // namespace cachet::io

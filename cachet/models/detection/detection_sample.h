@@ -36,9 +36,9 @@ struct DetectionTarget {
 /// The kind of a random choice in a training step.
 enum class SamplingPlace { anchors, proposals };
 
-/// Returns one random priority for each candidate of image `image` of the batch: (candidates) float64. Of a run's
-/// state, only the training step and the image affect the priorities. The candidates with the lowest priorities are
-/// chosen as training samples. See box_sampling.h.
+/// Returns one random priority for each candidate of image `image` of the batch: (candidates) float64. The priorities
+/// depend on the training step and the image, but on no other state of the run. The candidates with the lowest
+/// priorities are chosen as training samples. See box_sampling.h.
 using SamplingPriorities = std::function<at::Tensor(SamplingPlace place, size_t image, int64_t candidates)>;
 
 /// The images of a training step.

@@ -10,7 +10,7 @@
 namespace cachet::models {
 
 /// Throws c10::Error, which names the image, unless each image has a target, boxes (n, 4) with an area, and n labels
-/// from 0 to classes − 1. If `draws` is true (samples are chosen at random), the batch must have priorities, too.
+/// from 0 to classes − 1. If `draws` is true (samples are drawn at random), the batch must also have priorities.
 void check_detection_targets(const DetectionBatch& batch, int64_t classes, bool draws);
 
 /// Throws c10::Error, which names the image, if an image has no DetectionImage that fits into the batch.

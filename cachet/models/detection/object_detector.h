@@ -15,14 +15,14 @@ namespace cachet::models {
 class ObjectDetector : public virtual ImageModel {
  public:
   /// Returns the training targets of the anchors of a batch whose images are padded to `size`. Reads `sizes`, `targets`
-  /// and `priorities` of the batch, but not `images`. Throws c10::Error if the objects do not have the shapes, number
-  /// or classes that the model needs.
+  /// and `priorities` of the batch, but not `images`. Throws c10::Error if shapes, number or classes of the objects do
+  /// not fit the model.
   virtual AnchorTargets anchor_targets(const DetectionBatch& batch, const ImageSize& size) const = 0;
   /// Returns the losses under their published names ("loss_rpn_cls"). Divides losses of anchors by `targets.divisor`,
   /// and losses of proposals by counts of the batch. Throws c10::Error if `targets` were computed for images other than
   /// those of `batch`.
   virtual DetectionLosses losses(const DetectionBatch& batch, const AnchorTargets& targets) = 0;
-  /// Returns the losses of a batch that is a whole step. Throws the errors of anchor_targets() and losses().
+  /// Returns the losses of a batch that is a whole training step. Throws the errors of anchor_targets() and losses().
   DetectionLosses losses(const DetectionBatch& batch);
 
   /// Returns the names of the values that losses() returns: first its `losses`, then its `measures`, in order.

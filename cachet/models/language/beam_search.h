@@ -21,7 +21,7 @@ void check_beam(const BeamOptions& options);
 /// dropped otherwise. The best `beam` continuations without the end token stay in the search. The search of a sentence
 /// ends when `beam` hypotheses are finished, although a longer hypothesis might still become better. At the maximum
 /// length, all hypotheses end. Candidates of at::topk with equal scores are ordered by hypothesis, then by token (the
-/// lower first). Returns the hypotheses of each sentence, the best first. Sentences do not depend on each other.
+/// lower first). Returns the hypotheses of each sentence, the best first. Each sentence is searched independently.
 std::vector<std::vector<Hypothesis>> beam_search(TranslationModel& model, const Sequences& source,
                                                  const BeamOptions& options);
 

@@ -26,8 +26,8 @@ struct LanguageBlockOptions {
 
 /// Transformer blocks between an adaptive embedding and an adaptive softmax. The class BlockLanguageModel makes the
 /// parts of the model, checks the options and computes the scores of tokens. A derived class adds its kind of attention
-/// and the encoding of a segment. Parts, in this order: embedding, blocks, output; the parts of the derived model come
-/// between them.
+/// and the encoding of a segment. Parts, in this order: embedding, blocks, output. A derived class registers its own
+/// parts after the embedding and before the output.
 class BlockLanguageModel : public LanguageModel {
  public:
   LanguageShape language_shape() const override { return {made_of_.vocabulary.tokens, made_of_.target_length}; }
@@ -35,7 +35,7 @@ class BlockLanguageModel : public LanguageModel {
                                         LanguageSession& session) override;
   torch::Tensor next_token(const torch::Tensor& ids, LanguageSession& session) override;
   void read(const torch::Tensor& ids, LanguageSession& session) override { encode(ids, session); }
-  /// Whether the model was made with caches. With a cache, even a frozen one, the output begins anew with each segment.
+  /// Whether the model was made with caches. With a cache, even a frozen one, outputs depend on where segments begin.
   bool remembers_segments() const override { return was_made_with_caches_; }
 
   /// Returns the output of the last layer for a segment: ids (rows, L) -> (rows, L, dim), one batch row for each text.

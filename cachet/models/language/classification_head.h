@@ -17,8 +17,8 @@ class ClassificationHead : public nn::Cloneable<ClassificationHead> {
   explicit ClassificationHead(const std::vector<int64_t>& widths);
   /// Returns the scores: x (B, widths[0]) -> (B, widths.back()).
   torch::Tensor forward(torch::Tensor x) const;
-  /// Merges the affine map `before` into the first linear layer. The head's result for x is then its former result for
-  /// before.apply(x).
+  /// Merges the affine map `before` into the first linear layer. The merged head returns for x the result that the head
+  /// returned earlier for before.apply(x).
   void fold_affine_before(const nn::Affine& before) { layers_.front()->fold_affine_before(before); }
 
  private:

@@ -9,8 +9,8 @@
 
 namespace cachet::models {
 
-/// The limits of a translation's length, in tokens without the end token. The minimum is `shortest`. The maximum is
-/// int(per_token·n + added) for a source of n tokens (see Width), but no more than the model's longest length.
+/// The limits of a translation's length, in tokens without the end token. The minimum is `shortest`. The maximum length
+/// is int(per_token·n + added) for a source of n tokens (see Width), but no more than the model's longest length.
 struct LengthLimits {
   enum class Width {
     sentence,  // number of source tokens with the end: independent of the other sentences of the batch
@@ -47,9 +47,9 @@ class DecodingRows {
   bool must_end(int64_t sentence) const { return step_ == longest_[static_cast<size_t>(sentence)]; }
   bool may_end() const { return step_ >= limits_.shortest; }
 
-  /// Reads the last token of each batch row. In the first step, this token is the begin token. Returns log p of each
-  /// possible next token, as a tensor (rows, vocabulary). The log-probability is −∞ for padding and for ids that only
-  /// pad the vocabulary. Throws ops::NotFinite if scores are NaN or a row has no possible token.
+  /// Reads the last token of each batch row (in the first step, the begin token). Returns log p of each possible next
+  /// token, as a tensor (rows, vocabulary). The log-probability is −∞ for padding and for ids that only pad the
+  /// vocabulary. Throws ops::NotFinite if scores are NaN or a row has no possible token.
   torch::Tensor next(std::span<const int64_t> last_tokens);
   /// Ends the step: batch row i continues the former row rows[i]. If `rows` is empty, all translations of the batch are
   /// finished.

@@ -28,7 +28,7 @@ struct SegmentOptions {
 };
 
 /// Batch rows of text that a model reads segment by segment, with the state of each row. Checkpoints store the state
-/// (AttentionState::named_tensors). After a checkpoint is loaded, the session has the options of the model.
+/// (AttentionState::named_tensors). After a checkpoint is loaded, the session uses the SegmentOptions of the model.
 struct LanguageSession {
   SegmentOptions segments;
   std::shared_ptr<nn::AttentionState> state;
@@ -66,8 +66,8 @@ class LanguageModel : public virtual Model {
   Trial trial(int64_t batch, const torch::TensorOptions& options) override;
 
  private:
-  /// Returns a session that has already read the segment `ids`. If the model has a memory, the session's memory is
-  /// full.
+  /// Returns a session that has already read the segment `ids`. If the model has a memory (as Transformer-XL has), the
+  /// memory of the session has its full length.
   LanguageSession session_in_the_middle(const torch::Tensor& ids);
 };
 
@@ -81,7 +81,7 @@ struct LanguageModelPlan {
   operator ModelPlan() const { return {name, input_of(text), build}; }
 };
 
-/// The values that a corpus requires of a model. They are the recipe's defaults for these values.
+/// The values of a model that depend on the corpus. In a recipe, the corpus's values are the defaults of model keys.
 struct LanguageDefaults {
   std::optional<int64_t> vocabulary{};
 };

@@ -13,7 +13,7 @@ namespace cachet::models {
 /// The encoder of the Long Range Arena, with a head. Both sequences of a pair pass through the same encoder, one after
 /// the other. Parts: token_embed, cls_token, pos_embed (learned positions), blocks, norm, head.
 ///
-/// Initial weights are the arena's: Glorot-uniform linear layers, token embeddings of deviation 1, class token 0.
+/// Initial weights are the arena's: Glorot-uniform linear layers, N(0, 1) token embeddings, class token 0.
 class LongRangeTransformer : public nn::Cloneable<LongRangeTransformer, SequenceClassifier>, public nn::Foldable {
  public:
   explicit LongRangeTransformer(const LongRangeOptions& options);

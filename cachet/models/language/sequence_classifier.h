@@ -10,7 +10,7 @@
 
 namespace cachet::models {
 
-/// The sequences that a model is made for.
+/// The form of the sequences that a model reads.
 struct SequenceShape {
   int64_t vocabulary = 257;   // number of ids
   int64_t max_length = 1000;  // maximum number of tokens of a sequence
@@ -45,7 +45,7 @@ struct SequenceClassifierPlan {
   operator ModelPlan() const { return {name, input_of(sequence), build}; }
 };
 
-/// The values that a sequence data set requires of a model. They are the recipe's defaults for these values.
+/// Values of a model that depend on a sequence data set. In a recipe, the data set's values are defaults of model keys.
 struct SequenceDefaults {
   std::optional<SequenceShape> sequence{};
   std::optional<int64_t> classes{};

@@ -11,8 +11,8 @@
 namespace cachet::models {
 
 /// Continues a text, token by token, with a model in evaluation mode. The memory of the earlier tokens has a bounded
-/// size. What the memory contains depends on the model: keys and values of the last memory_length tokens; running sums;
-/// a cache and the tokens of the current segment; or, for other models, the tokens of the last segment.
+/// size. The contents of the memory depend on the model: keys and values of the last memory_length tokens; running
+/// sums; a cache and the tokens of the current segment; or, for other models, the tokens of the last segment.
 class TokenGenerator {
  public:
   /// `segments`: the way in which the model reads segments. `known` is the number of ids that can be sampled. Ids from

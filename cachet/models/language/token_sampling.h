@@ -22,7 +22,7 @@ void check_sampling(const SamplingOptions& options);
 /// probabilities. `previous`: the earlier tokens. Equal scores are ordered by token, the lower first.
 std::vector<double> sampling_distribution(std::span<const double> scores, std::span<const int64_t> previous,
                                           const SamplingOptions& options);
-/// Returns the token with the largest score after the penalty, and the lowest token of equal scores.
+/// Returns the token with the largest score after the penalty (the lowest token if scores are equal).
 int64_t greedy_token(std::span<const double> scores, std::span<const int64_t> previous, double repetition_penalty);
 /// Returns the first token whose cumulative probability is above `uniform`, a number in [0, 1).
 int64_t drawn_token(std::span<const double> probabilities, double uniform);

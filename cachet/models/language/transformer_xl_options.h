@@ -14,7 +14,7 @@ namespace cachet::models {
 struct MemoryTokenOptions {
   int64_t count = 0;        // 0: no memory tokens
   bool recurrent = false;   // whether memory tokens also follow each segment
-                            // if so, their last-layer outputs are the memory tokens before the next segment
+                            // if true, the last layer's outputs at memory tokens are the next segment's memory tokens
   bool reads_past = false;  // whether memory tokens see the memory of earlier segments
 };
 

@@ -17,8 +17,8 @@ struct TranslationTokens {
   int64_t padding = 0;
   int64_t begin = 2;  // first input of a translation; fairseq uses the end token
   int64_t end = 3;    // end of a sentence
-  /// Number of ids of the target language. Ids from this number on only pad the model's vocabulary, and translations
-  /// never contain them. The value 0 means that no ids pad the model's vocabulary.
+  /// Number of ids of the target language. Ids from `known` on only pad the model's vocabulary, and translations never
+  /// contain them. If `known` is 0, all ids of the model's vocabulary belong to the target language.
   int64_t known = 0;
   bool operator==(const TranslationTokens&) const = default;
 };
@@ -52,7 +52,7 @@ struct LabelSmoothing {
   SmoothingShare share = SmoothingShare::others;
 };
 
-/// Returns the ε with which SmoothingShare::others gives the same loss as `smoothing`, for `vocabulary` tokens.
+/// Converts `smoothing` to SmoothingShare::others: returns the ε that gives the same loss, for `vocabulary` tokens.
 double smoothing_among_others(const LabelSmoothing& smoothing, int64_t vocabulary);
 
 /// Losses (B, T), in nats and in float32 or wider; 0 at positions without a target.
@@ -67,8 +67,8 @@ struct EncodedSentences {
   torch::Tensor padding;  // (B, S) bool, true = padding; undefined = none
 };
 
-/// The decoder's state of translations that are written token by token, one batch row for each. All rows have the same
-/// number of tokens.
+/// The decoder's state for translations that are written token by token. Each translation is one batch row. All rows
+/// have the same number of tokens.
 struct TranslationSession {
   std::shared_ptr<nn::AttentionState> state;
   EncodedSentences source;  // encoder output until the first next_token(), which projects and removes it
@@ -126,7 +126,7 @@ struct TranslationModelPlan {
   operator ModelPlan() const { return {name, input_of(text), build}; }
 };
 
-/// The values that parallel text requires of a model. They are the recipe's defaults for these values.
+/// The values of a model that depend on parallel text. A recipe takes these values as the defaults of its model keys.
 struct TranslationDefaults {
   std::optional<int64_t> source_vocabulary{}, target_vocabulary{};
   std::optional<int64_t> length{};  // maximum number of tokens of a sentence, its end included

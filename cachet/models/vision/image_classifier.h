@@ -28,7 +28,7 @@ struct ImageClassifierPlan {
   operator ModelPlan() const { return {name, input_of(image), build}; }
 };
 
-/// The values that an image data set requires of a model. They are the recipe's defaults for these values.
+/// Values of a model that depend on an image data set. In a recipe, the data set's values are defaults of model keys.
 struct ImageDefaults {
   std::optional<ImageShape> image{};
   std::optional<int64_t> classes{};

@@ -24,19 +24,19 @@ class PyramidVisionTransformer : public nn::Cloneable<PyramidVisionTransformer, 
   std::vector<torch::Tensor> features(const torch::Tensor& images) override;
   std::vector<int64_t> feature_channels() const override;
   std::vector<int64_t> feature_strides() const override;
-  /// In v2, does not fold the norms after the stages, for two reasons. A fold would ignore the zeros that the patches
-  /// of the next stage read beyond the border. The layers that read the maps are not part of the backbone.
+  /// In v2, does not fold the norms after the stages, for two reasons. A fold would add the norm's bias to the zeros
+  /// that the next stage reads beyond the border. The layers that read the maps are not in the backbone.
   std::vector<nn::NormFold> norm_folds() override;
 
  protected:
   PyramidVisionTransformer(const PyramidVisionTransformerOptions& options, ClassToken class_token);
 
   const PyramidVisionTransformerOptions& options() const { return options_; }
-  /// In v2, returns an entry for the norm of each stage except the last. The entry states that the norm is not folded.
+  /// In v2, each stage ends with a norm. Returns, for each of these norms but the last, why it is not folded.
   std::vector<nn::NormFold> leave_inner_norms();
   PyramidStage& last_stage() { return *stages_.back(); }
-  /// Returns the tokens after each stage (v2: after its norm). With ClassToken::present, the tokens of the last stage
-  /// include its class token, if it has one.
+  /// Returns the tokens after each stage (v2: after its norm). With ClassToken::present, the last stage's tokens
+  /// include the class token, if the stage has one.
   std::vector<GridTokens> run(const torch::Tensor& images, ClassToken class_token);
 
  private:

@@ -31,7 +31,7 @@ class Attention : public CopyableModule, public Observable {
   virtual torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
                                 const AttentionArgs& args) = 0;
 
-  /// Returns the initial state of a session of `batch` batch rows, for AttentionArgs::state.
+  /// Returns the initial state (for AttentionArgs::state) of a session with `batch` batch rows.
   virtual std::shared_ptr<AttentionState> make_state(int64_t batch, SessionUse use) const;
 
   /// Adds a ConcatenatedCache (part `cache`) to the layer. After this call, the layer also attends to the memory of the
@@ -43,8 +43,8 @@ class Attention : public CopyableModule, public Observable {
   // Functions for deployment. If a function for deployment cannot be applied, it throws c10::Error with the reason and
   // changes nothing.
 
-  /// Folds `before` into the layer. After this call, the result for query x and context x is the former result for
-  /// before.apply(x).
+  /// Folds `before` into the layer. After this call, the layer returns for x (as query and context) the result that it
+  /// returned earlier for before.apply(x).
   virtual void fold_affine_before(const Affine& before);
   [[deprecated("fold_affine_before")]] void absorb(const Affine& before) { fold_affine_before(before); }
   /// Folds the affine map `before` into the layer's query, but not into its keys and values.
@@ -52,15 +52,15 @@ class Attention : public CopyableModule, public Observable {
   [[deprecated("fold_affine_into_query")]] void absorb_into_query(const Affine& before) {
     fold_affine_into_query(before);
   }
-  /// Folds `after` into the layer. After this call, the result is after.apply() of the former result. Padded positions
-  /// stay zero.
+  /// Folds `after` into the layer. After this call, the layer returns after.apply() of its earlier result. Padded
+  /// positions stay zero.
   virtual void fold_affine_after(const Affine& after);
   [[deprecated("fold_affine_after")]] void absorb_behind(const Affine& after) { fold_affine_after(after); }
   /// Returns a layer for evaluation that always attends to `context`, with constant keys and values. Apart from keys
   /// and values, the new layer has the parameters of this layer.
   virtual std::shared_ptr<Attention> with_fixed_context(const torch::Tensor& context, const TokenLayout& layout) const;
-  /// Returns a layer for evaluation with the same results. The new layer has no cache gates: memory attention uses
-  /// constant keys and values. Apart from the cache gates, the new layer has the parameters of this layer.
+  /// Returns an equivalent layer for evaluation. The new layer has no cache gates: memory attention uses constant keys
+  /// and values. Apart from the cache gates, the new layer has the parameters of this layer.
   virtual std::shared_ptr<Attention> freeze_cache() const;
 };
 

@@ -32,16 +32,16 @@ struct AttentionFunctionKind {
   std::shared_ptr<AttentionFunction> (*make)(const Options& options, int64_t num_heads, int64_t head_dim);
   AttentionTraits traits{};
   Export exports = Export::refused;
-  /// Returns the reason, without advice, why a causal layout, in which tokens attend to earlier tokens only, is
-  /// impossible with these options. The reason is empty if a causal layout is possible. `why_not_causal` is null if a
-  /// causal layout is possible with any options.
+  /// Returns the reason, without advice, why these options forbid a causal layout (in which tokens attend only to
+  /// earlier tokens). The reason is empty if a causal layout is possible. `why_not_causal` is null if a causal layout
+  /// is possible with all options.
   std::string (*why_not_causal)(const Options& options) = nullptr;
-  /// If the options do not fit heads with `head_dim` channels, returns the key at fault and the reason. `misfit` is
-  /// null if the options fit heads of any size.
+  /// If the options do not fit heads with `head_dim` channels, returns the recipe key at fault and the reason. `misfit`
+  /// is null if the options fit heads of any size.
   std::optional<Misfit> (*misfit)(const Options& options, int64_t head_dim) = nullptr;
 };
 
-/// A kind and its options, in one form for all kinds. In the variant AttentionFunctionOptions, a
+/// A kind of attention function and its options, as one type for all kinds. In the variant AttentionFunctionOptions, a
 /// ChosenAttentionFunction represents a kind that a program registers.
 struct ChosenAttentionFunction {
   std::string kind;
@@ -63,15 +63,15 @@ ChosenAttentionFunction chosen_attention_function(const AttentionFunctionKind<Op
           kind.traits, kind.why_not_causal ? kind.why_not_causal(options) : std::string()};
 }
 
-/// Ranges of values, for those keys of recipes that several kinds have in common.
+/// The ranges of values of recipe keys that several kinds of attention functions have in common.
 struct AttentionRanges {
   static constexpr config::Range<double> kDropout{0.0, 0.99};
   static constexpr config::Range<double> kEps{0.0, 1.0};
   static constexpr config::Range<int64_t> kBlockSize{1, 1 << 14};
 };
 
-/// Returns the reason for kinds of attention functions that have no causal form with any options. The record of an
-/// attention function without a causal form has no_causal_form() as its member why_not_causal.
+/// Returns the reason for kinds of attention functions that have no causal form, whatever their options. The record of
+/// an attention function without a causal form has no_causal_form() as its member why_not_causal.
 template <class Options>
 std::string no_causal_form(const Options& /*options*/) {
   return "has no causal form";

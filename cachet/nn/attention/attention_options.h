@@ -21,7 +21,7 @@
 namespace cachet::nn {
 
 /// The options of an attention function of any kind. Messages list the kinds of attention functions in the order of
-/// this variant. The record of a kind (the member kKind of its options) has the kind's name, reader, factory and
+/// this std::variant. Each kind of attention function has a record (kKind of its options): name, reader, factory and
 /// traits. The type ChosenAttentionFunction is for kinds of attention functions that a program registered.
 using AttentionFunctionOptions = std::variant<SoftmaxOptions,    //
                                               EluOptions,        //
@@ -42,8 +42,8 @@ std::span<const AttentionFunctionRow* const> attention_function_kinds();
 /// std::invalid_argument if the name is taken.
 void register_attention(AttentionFunctionRow row);
 
-/// Registers a kind of attention function, which its record `kind` describes. The record of a program's kind has the
-/// same form as the records of the library's kinds.
+/// Registers a kind of attention function, which its record `kind` describes. The record of a kind that a program adds
+/// has the same form as the records of the library's own kinds.
 template <class Options>
 void register_attention(const AttentionFunctionKind<Options>& kind) {
   register_attention({std::string(kind.name), [kind](const config::View& table) -> AttentionFunctionOptions {
@@ -55,12 +55,12 @@ void register_attention(const AttentionFunctionKind<Options>& kind) {
 ChosenAttentionFunction chosen_attention_function(const AttentionFunctionOptions& options);
 
 /// Returns why the attention function of `options` cannot limit attention to earlier tokens. If the function can limit
-/// attention, the returned text is empty, and the result of a token depends neither on later tokens nor on their
-/// number.
+/// attention to earlier tokens, the text is empty, and the result of a token depends neither on later tokens nor on
+/// their number.
 std::string why_not_causal(const AttentionFunctionOptions& options);
 
 /// Returns why a decoder that runs token by token cannot use the attention function of `options` to attend to its
-/// encoder. If the decoder can use the function, the text is empty.
+/// encoder. Returns an empty text if the decoder can use the attention function.
 std::string why_not_across(const AttentionFunctionOptions& options);
 
 /// Whether queries and keys must come from one projection of the tokens.

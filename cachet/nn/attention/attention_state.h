@@ -50,20 +50,20 @@ class AttentionState {
 
   /// Returns the tensor with the name `name`, or an undefined tensor if that tensor is empty or not declared.
   at::Tensor get(const std::string& name) const;
-  /// Sets a tensor. Throws c10::Error if the name is not declared, or if the first dimension does not fit the owner.
+  /// Sets a tensor. Throws c10::Error if `name` is not declared, or if the first dimension does not fit the StateOwner.
   void set(const std::string& name, const at::Tensor& tensor);
   /// Appends `more` to a growing tensor. Returns the whole tensor, even if keep_last() afterwards drops values beyond
   /// its limit. Later calls do not change the tensors that append() returned earlier.
   at::Tensor append(const std::string& name, const at::Tensor& more);
 
-  /// Detaches the tensor with the name `name` from its graph.
+  /// Detaches the tensor with the name `name` from its autograd graph.
   void detach(const std::string& name);
 
   /// Returns the state of a part of the layer, with the same number of batch rows. The first call with the name of a
   /// part creates the state of this part.
   AttentionState& part(const std::string& name);
-  /// Adds the state of a part of the layer. Throws c10::Error if the part and the layer have different numbers of batch
-  /// rows.
+  /// Adds the state of the layer's part `name`. Throws c10::Error if the part and the layer have different numbers of
+  /// batch rows.
   void set_part(const std::string& name, std::shared_ptr<AttentionState> part);
 
   // --- functions for callers of layers
@@ -77,20 +77,20 @@ class AttentionState {
   void keep_last(int64_t length);
 
   /// Extends all growing tensors with zeros to at least `length` positions, or to the limit of keep_last(). After the
-  /// call, the tensors have the same sizes as after `length` tokens. Measurements use this function.
+  /// call, the tensors are as long as in a session that has read `length` tokens. Measurements use this function.
   void fill(int64_t length);
 
   /// Reorders the batch rows, for beam search: row i becomes the former row rows[i]. rows (new number of rows) int64.
   /// Tensors that all batch rows share (StateOwner::shared) do not change. Batch rows that keep their position are not
   /// copied, unless another object holds a result of get() or append().
   void reorder(const at::Tensor& rows);
-  /// Replaces each batch row by `copies` consecutive rows.
+  /// Replaces each batch row by `copies` consecutive copies of the row.
   void replicate(int64_t copies);
 
   /// Detaches all tensors from their graphs, so that back-propagation stops at these tensors.
   void detach();
 
-  /// Returns an independent copy of the state. Later changes of one of the two states do not affect the other.
+  /// Returns an independent copy of the state. Later changes of the state or of the copy do not affect the other one.
   std::shared_ptr<AttentionState> clone() const;
 
   /// Returns all tensors by path ("memory/cache"), and the number of batch rows (`lanes`), for checkpoints.

@@ -36,7 +36,7 @@ class MixedAttention : public Attention {
     std::shared_ptr<ModuleGroup> position;  // null without the positional convolution
   };
   // A derived class calls register_self_attention(), registers its other parts, and then calls register_position(). The
-  // optimizer uses this order of registration.
+  // optimizer has the parameters in the order of registration.
   void register_self_attention(const Mixing& mixing);
   void register_position(const Mixing& mixing);
   Mixing mixing() const { return {self_attention_, mixing_logit, position_}; }
@@ -61,15 +61,15 @@ class FrozenCachedAttention;
 /// Attention with a memory (Cached Transformers, arXiv 2312.12742, Eq. 2–3), for each head h:
 ///   O_h = σ(λ_h)·o_mem + (1 − σ(λ_h))·o_self.
 /// The steps are: self-attention; a step of the cache; attention to the cache, with the first Dm channels of the input
-/// as query; and a mixture of the two attentions after their projections, head by head.
+/// as query; and a head-by-head mixture of the two projected attentions.
 /// Parts: self_attention, memory_attention, cache, share (λ, one for each head), position (optional 3×3 convolution).
 class CachedAttention : public Cloneable<CachedAttention, MixedAttention> {
  public:
   using Frozen = FrozenCachedAttention;
 
   /// Makes self-attention over dim channels and memory attention over Dm = cache_dim(ratio, dim) channels, both with
-  /// num_heads heads. Throws c10::Error for NoCacheOptions; for zero heads, channels or tokens; if num_heads does not
-  /// divide Dm; and if there is a positional convolution and Dm does not divide dim.
+  /// num_heads heads. Throws c10::Error if the cache is NoCacheOptions, if there are no heads, channels or tokens, if
+  /// num_heads does not divide Dm, or if there is a positional convolution and Dm does not divide dim.
   CachedAttention(const CachedAttentionOptions& options, const AttentionFactory& make);
 
   torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& args) override;
@@ -120,9 +120,9 @@ class FrozenCachedAttention : public Cloneable<FrozenCachedAttention, MixedAtten
   int64_t num_heads_, dim_, width_;
 };
 
-/// Returns the attention of a transformer block. Without a cache in options.cache, the attention is the self-attention
-/// that `make` returns. A concatenated cache is added to this self-attention. With any other cache, the attention is a
-/// CachedAttention.
+/// Returns the attention of a transformer block. If options.cache has no cache, the attention is the self-attention
+/// that `make` returns. A concatenated cache is added to the self-attention that `make` returns. With any other cache,
+/// the attention is a CachedAttention.
 std::shared_ptr<Attention> make_self_attention(const CachedAttentionOptions& options, const AttentionFactory& make);
 
 /// Returns the attention of a transformer block, which consists of one or two MultiHeadAttention layers.

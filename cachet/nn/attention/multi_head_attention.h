@@ -10,7 +10,7 @@
 
 namespace cachet::nn {
 
-/// The projections of a layer. fused: one product for query and context; separate: one product for each.
+/// Projections of a layer. fused: one product for query and context; separate: one for the query, one for the context.
 enum class Projection { fused, separate };
 
 struct MultiHeadOptions {
@@ -24,10 +24,10 @@ struct MultiHeadOptions {
 /// Multi-head attention: projections to heads, an attention function, a projection from the heads to dim channels.
 /// Parameters: qkv (fused) or q, kv (separate), or qk_v if queries and keys are one projection;
 /// proj; and relative_position_bias_table if there is a window.
-/// With a concatenated cache (part `cache`), queries also attend to the tokens of the previous training step. The keys
-/// and values of the cached tokens are computed with the same projections as those of the present tokens. The cached
-/// tokens are additional columns of the softmax, to which no relative bias and no mask apply. Until a step is stored,
-/// the layer computes the same result as without a cache. A frozen cache consists of the buffers memory_keys and
+/// With a concatenated cache (part `cache`), queries also attend to the tokens of the previous training step. The layer
+/// computes keys and values of the cached tokens with the same projections as for the current tokens. The cached tokens
+/// are additional columns of the softmax, to which no relative bias and no mask apply. Until a step is stored, the
+/// layer computes the same result as without a cache. A frozen cache consists of the buffers memory_keys and
 /// memory_values. With a state for decoding, the keys and values of earlier calls stay visible. With a state for a
 /// fixed context, all calls use the keys and values of the first call.
 class MultiHeadAttention : public Cloneable<MultiHeadAttention, Attention> {
@@ -54,8 +54,8 @@ class MultiHeadAttention : public Cloneable<MultiHeadAttention, Attention> {
   torch::Tensor weights_of(const torch::Tensor& heads, const torch::Tensor& context, const AttentionArgs& args) const;
 
  protected:
-  /// Replaces the cache by constant keys and values. Call this function only on a shallow copy of the layer. The
-  /// copy and the original have the same parts.
+  /// Replaces the cache by constant keys and values. Call this function only on a shallow copy of the layer. The copy
+  /// and the original share their submodules.
   void hold_memory();
 
  private:

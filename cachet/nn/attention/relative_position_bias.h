@@ -18,7 +18,7 @@ at::Tensor relative_index(const Grid& window, const at::Device& device);
 /// Returns the bias (1, H, h·w, h·w) of all pairs of tokens of a window. table (offsets, H); index: relative_index().
 at::Tensor relative_position_bias(const at::Tensor& table, const at::Tensor& index, const Grid& window);
 
-/// Resizes a table for another window, by bicubic interpolation over the offsets.
+/// Resizes a bias table for another window size, by bicubic interpolation over the offsets.
 at::Tensor resize_relative_table(const at::Tensor& table, const Grid& from, const Grid& to);
 
 }  // namespace cachet::nn

@@ -37,7 +37,7 @@ class SpatialReductionAttention : public Cloneable<SpatialReductionAttention, Mu
   void fold_affine_before(const Affine& before) override;
   std::shared_ptr<Attention> with_fixed_context(const torch::Tensor& context, const TokenLayout& layout) const override;
   /// Without a GELU after the norm (ReductionForm::convolution), the norm is folded into the layers for keys and
-  /// values. With a GELU (ReductionForm::pooling), the norm is folded into the 1 × 1 convolution before it.
+  /// values. With a GELU (ReductionForm::pooling), the norm is folded into the preceding 1 × 1 convolution.
   std::vector<NormFold> norm_folds() override;
 
  private:

@@ -18,9 +18,9 @@ struct WindowSettings {
 };
 
 /// Attention of any form (Inner) in windows of a map: cuts the map, runs Inner in each window, and joins the windows.
-/// For the inner attention `Inner`, the windows of all samples are one batch, and the grid of tokens is a window. The
-/// bias masks pairs of tokens that are neighbours only because of a shift. The parameters are those of the inner
-/// attention `Inner`.
+/// The inner attention `Inner` processes the windows of all samples as one batch, with one window as its grid of
+/// tokens. The bias masks pairs of tokens that are neighbours only because of a shift. The parameters are those of the
+/// inner attention `Inner`.
 template <class Inner>
 class InWindows : public Cloneable<InWindows<Inner>, Inner> {
   using Base = Cloneable<InWindows<Inner>, Inner>;

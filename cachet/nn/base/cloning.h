@@ -11,8 +11,8 @@
 
 namespace cachet::nn {
 
-/// The state of one clone() of a tree of modules: the copy of each tensor and module. Each object is copied only once:
-/// an object with two names is one object in the copy.
+/// One call of clone() on a tree of modules: a map from each tensor and module to its copy. Each object is copied only
+/// once: an object with two names is one object in the copy.
 class Cloning {
  public:
   /// Returns the clone of `original`; `copy` calls the copy constructor of the class. If a module that contains
@@ -44,7 +44,7 @@ class Cloning {
 };
 
 /// A tensor that a module, or a part of the module, has registered as parameter or buffer. If the module is copied, the
-/// member of the copy refers to the copied tensor.
+/// RegisteredTensor of the copy refers to the copied tensor.
 class RegisteredTensor : public torch::Tensor {
  public:
   RegisteredTensor() = default;
@@ -58,8 +58,8 @@ class RegisteredTensor : public torch::Tensor {
   }
 };
 
-/// A module that another module has registered as a part. If the outer module is copied, the object in the copy refers
-/// to the copied part. May be null.
+/// A module that another module has registered as a part. If the outer module is copied, the Submodule of the copy
+/// refers to the copied part. May be null.
 template <class Module>
 class Submodule : public std::shared_ptr<Module> {
  public:

@@ -38,7 +38,7 @@ enum class Signal {
   norm2_output,         // output of the norm before the feed-forward network (B, T, D)
   feed_forward_output,  // result of the feed-forward network (B, T, D), before the residual addition
   token_padding,        // bool (B, T), true = padding, for the tokens of o, of queries or of a block's outputs;
-                        // reported before the values of these tokens, but not if no token is padding
+                        // this signal comes before the tokens' values, and only if a token is padding
 };
 
 /// A set of signals.
@@ -107,8 +107,8 @@ class Observable {
   Subscription heard_;
 };
 
-/// Attaches a listener to every observable module of a tree during this object's lifetime. During this lifetime, an
-/// earlier listener gets no values. Destroy observations in the reverse order of their creation.
+/// Attaches a listener to every observable module of a tree during this object's lifetime. While the Observation
+/// exists, an earlier listener gets no values. Destroy observations in the reverse order of their creation.
 class Observation {
  public:
   Observation(torch::nn::Module& root, const Listener& listener);

@@ -10,7 +10,7 @@ class Regularized {
  public:
   virtual ~Regularized() = default;
   /// Returns the penalty times its weight, a differentiable scalar. Undefined without a penalty. Computes in float32 or
-  /// wider, even under autocast, because rounding to bfloat16 is larger than the penalties.
+  /// wider, even under autocast, because the rounding errors of bfloat16 are larger than the penalties.
   at::Tensor penalty() const;
 
  private:

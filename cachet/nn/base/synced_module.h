@@ -9,7 +9,7 @@
 namespace cachet::nn {
 
 /// A module that computes sums over the samples of a batch. With a reducer over the processes that share a batch, the
-/// module all-reduces the sums in forward and backward. The result then equals the result of one process with the whole
+/// module all-reduces the sums in forward and backward, and its result equals the result of one process with the whole
 /// batch.
 class SyncedModule {
  public:

@@ -27,8 +27,8 @@ class Cache : public StateModule, public SyncedModule, public Observable, public
   using StateModule::StateModule;
 
   /// input (B, T, D): the layer's tokens; self_output (B, T, D): the output of its self-attention. Returns the memory
-  /// that memory attention reads, and computes the next memory. Model state has one memory for all samples, stored
-  /// only in training. args.state has one memory for each batch row, always stored. Model state ignores empty batches.
+  /// that memory attention reads, and computes the next memory. Model state has one memory for all samples, changes in
+  /// training only, and ignores empty batches. args.state may have one memory per row, and may change in evaluation.
   virtual Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionArgs& args) = 0;
 
   /// The name of the buffer that stores the tokens, both in the module and in files.
@@ -45,11 +45,11 @@ class Cache : public StateModule, public SyncedModule, public Observable, public
   /// Declares the cache's tensors in the state of a session.
   virtual void declare_state(AttentionState& state) const = 0;
 
-  /// Returns the reason why the memory of the cache depends on the model's input in evaluation. Returns an empty value
-  /// if the memory does not depend on the input.
+  /// Returns the reason why the memory of the cache depends on the model's input in evaluation. Returns std::nullopt if
+  /// the memory does not depend on the input.
   virtual std::optional<std::string> why_memory_varies() const = 0;
 
-  /// Returns why evaluation reads a kind of memory that training never reads. Returns an empty value if evaluation and
+  /// Returns why evaluation reads a kind of memory that training never reads. Returns std::nullopt if evaluation and
   /// training read the same kind of memory.
   virtual std::optional<std::string> why_memory_is_unfamiliar() const { return std::nullopt; }
 

@@ -22,15 +22,15 @@ struct CacheKind {
   std::string_view name;                                          // name in recipes
   Options (*read)(const config::View& table, Sessions sessions);  // reads the kind's own keys of a `cache` table
   /// Makes a cache for a layer of `dim` channels. `tokens` and `layout`: number and layout of the model's tokens at the
-  /// model's own input size. `make` is null for kinds without memory attention. For kinds with memory attention,
-  /// Options must satisfy the concept OfCachedLayer.
+  /// model's own input size. For caches without memory attention, the pointer `make` is null. For caches with memory
+  /// attention, Options must satisfy the concept OfCachedLayer.
   std::shared_ptr<Cache> (*make)(const Options& options, int64_t dim, int64_t tokens,
                                  const TokenLayout& layout) = nullptr;
   Export exports = Export::refused;
 };
 
 /// A kind of cache and its options, as one type for all kinds. In the variant CacheOptions, ChosenCache stands for
-/// kinds that a program adds.
+/// kinds of caches that a program adds.
 struct ChosenCache {
   std::string kind;
   std::optional<CachedLayerOptions> layer;  // empty for kinds without memory attention

@@ -18,8 +18,8 @@
 
 namespace cachet::nn {
 
-/// The options of a cache of any kind. Messages list the kinds in the order of this variant. A kind's record (kKind of
-/// its options) has its name, reader and factory. ChosenCache stands for kinds that a program registered.
+/// The options of a cache of any kind. Messages list the kinds of caches in the variant's order. Each kind of cache has
+/// a record (kKind of its options): name, reader and factory. ChosenCache stands for kinds that a program registered.
 using CacheOptions = std::variant<NoCacheOptions,              //
                                   GatedRecurrentCacheOptions,  //
                                   FifoCacheOptions,            //
@@ -55,16 +55,16 @@ CacheOptions read_cache_options(const config::View& table, Sessions sessions = S
 /// ConcatenatedCacheOptions).
 std::optional<CachedLayerOptions> cached_layer_options(const CacheOptions& options);
 
-/// Returns `options` with the layer's options replaced by `layer`. The options of kinds without memory attention do not
-/// change.
+/// Returns a copy of `options` that has `layer` as the layer's options. If a kind of cache has no memory attention, its
+/// options do not change.
 CacheOptions with_layer(const CacheOptions& options, const CachedLayerOptions& layer);
 
 inline bool is_concatenated(const CacheOptions& options) {
   return std::holds_alternative<ConcatenatedCacheOptions>(options);
 }
 
-/// If `side`, the value for one stage of a backbone, is above 1, sets the side of the cache's average pooling to
-/// `side`. If a cache has no pooling, its options do not change.
+/// If `side` is above 1, sets the side of the cache's average pooling to `side`, the value for one stage of a backbone.
+/// If a cache has no pooling, its options do not change.
 void set_pool(CacheOptions& options, int64_t side);
 
 /// Makes a cache, or returns null for kinds without memory attention. `tokens` and `layout`: number and layout of the

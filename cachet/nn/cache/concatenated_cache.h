@@ -14,7 +14,7 @@ struct ConcatenatedCacheOptions {
   static const CacheKind<ConcatenatedCacheOptions> kKind;
 };
 
-/// Advice for messages that refuse a concatenated cache.
+/// Advice in the messages of errors about a concatenated cache that a model cannot have.
 inline constexpr const char* kConcatenatedIsForImages =
     "'concatenated' is only for image models with attention.kind = \"softmax\". For text, use the memory of "
     "Transformer-XL: a transformer_xl model with memory_length";
@@ -23,10 +23,10 @@ inline constexpr const char* kConcatenatedIsForImages =
 /// ConcatenatedCache resembles Transformer-XL's memory (arXiv 1901.02860), but is for samples without an order. Cached
 /// Transformers (arXiv 2312.12742, Table 2) compares its caches with a memory like ConcatenatedCache.
 ///
-/// The memory has one entry for each of the layer's own keys: the mean, over all samples of a training step, of the
-/// tokens from which keys and values are projected, detached. If samples have another number of tokens than the memory,
-/// their tokens are interpolated first, as for a gated recurrent cache. Buffer: tokens (1, L, D), zeros until the first
-/// step is stored.
+/// The memory has one entry for each of the layer's own keys. Keys and values are projected from tokens; an entry is
+/// the mean of such tokens over all samples of a training step, detached. If the samples and the memory differ in the
+/// number of tokens, the samples' tokens are interpolated first, as for a gated recurrent cache. Buffer: tokens (1, L,
+/// D), zeros until the first step is stored.
 class ConcatenatedCache : public Cloneable<ConcatenatedCache, Cache>, public ops::HostFlag {
  public:
   /// Makes a cache for a layer of `dim` channels. `length`: number of the layer's own keys.
@@ -40,7 +40,7 @@ class ConcatenatedCache : public Cloneable<ConcatenatedCache, Cache>, public ops
 
   void reset() override;
   /// Whether a step is stored. On the meta device, which has no values, the result is always true. The host stores the
-  /// result. The device is read only after other code has written the buffer `tokens`.
+  /// result, and reads it from the device only if other code has written the buffer `tokens`.
   bool holds_step() const { return held_.of(tokens); }
   bool host_flag() const override { return holds_step(); }
   void set_host_flag(bool flag) override { held_.set(tokens, flag); }

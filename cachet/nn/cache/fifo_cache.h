@@ -18,12 +18,12 @@ struct FifoCacheOptions {
   static const CacheKind<FifoCacheOptions> kKind;
 };
 
-/// A first-in, first-out cache. Memory attention reads the cache as it was before the current segment. After that, the
-/// first Dm channels of the segment's valid tokens, detached, replace the oldest tokens of the cache. At the beginning,
-/// the cache is all zeros. If `scope = batch_mean`, there is one cache, the mean over the batch, and evaluation does
-/// not change it. If `scope = lane`, each batch row has its own cache in args.state, and evaluation also changes it.
-/// Buffer: tokens (1, Tm, Dm). With the default length, the cache has the layout of the model's tokens: the tokens of
-/// an image replace all tokens of the previous image.
+/// A first-in, first-out cache. Memory attention reads the cache as it was before the current segment. After attention,
+/// the first Dm channels of the segment's valid tokens, detached, replace the oldest tokens of the cache. At the
+/// beginning, the cache is all zeros. If `scope = batch_mean`, there is one cache, the mean over the batch, and
+/// evaluation does not change it. If `scope = lane`, each batch row has its own cache in args.state, and evaluation
+/// also changes it. Buffer: tokens (1, Tm, Dm). With the default length, the cache has the layout of the model's
+/// tokens: the tokens of an image replace all tokens of the previous image.
 class FifoCache : public Cloneable<FifoCache, Cache> {
  public:
   FifoCache(const FifoCacheOptions& options, int64_t dim, int64_t tokens, const TokenLayout& layout = {});

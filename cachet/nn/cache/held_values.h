@@ -8,9 +8,9 @@
 
 namespace cachet::nn {
 
-/// Stores on the host whether a tensor holds values, which means that it is not all zeros. If other code has changed
-/// the tensor (for example, a loaded checkpoint or averaged weights), of() reads the tensor on the device once. A
-/// copied HeldValues object begins without a stored result.
+/// Stores on the host whether a tensor holds values, which means that not all of its elements are 0. If other code has
+/// changed the tensor (for example, a loaded checkpoint or averaged weights), of() reads the tensor on the device once.
+/// A copy of a HeldValues object begins without a stored result.
 class HeldValues {
  public:
   /// Whether the tensor holds values. On the meta device, which has no values, the result is true.

@@ -10,8 +10,8 @@ namespace cachet::nn {
 /// whole photographs. Gates, λ and other learned parameters do not change. Returns the number of caches.
 int64_t reset_caches(torch::nn::Module& model);
 
-/// Fills empty caches with noise, as in the middle of a run. The function fills only caches that compute differently
-/// while they are empty (ConcatenatedCache).
+/// Fills empty caches with noise, so that they are full as in the middle of a run. The function fills only caches that
+/// compute differently while they are empty (ConcatenatedCache).
 void fill_caches(torch::nn::Module& model);
 
 }  // namespace cachet::nn

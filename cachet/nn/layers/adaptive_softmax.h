@@ -18,13 +18,13 @@ struct AdaptiveTies {
 };
 
 /// The distribution of the next token over an adaptive vocabulary (Grave et al., arXiv 1609.04309), with projections of
-/// the clusters (Dai et al., arXiv 1901.02860, published code). A head chooses between the tokens of the first cluster
-/// and the other clusters. Each other cluster has its own softmax:
-///   p(token) = p_head(token)   in the first cluster,   p_head(cluster)·p_cluster(token)   in another cluster
-/// Parameters: table_i and bias_i, one for all clusters or one for each, like the tables of the embedding; projection_i
-/// (dim, width) of each cluster, if there are projections; cluster_weight, cluster_bias of the head's K columns for
+/// the clusters (Dai et al., arXiv 1901.02860, published code). The head is a softmax over the tokens of the first
+/// cluster and over the other clusters, each as one choice. Each other cluster has its own softmax:
+///   p(token) = p_head(token)   in the first cluster,   p_head(cluster)·p_cluster(token)   in another cluster.
+/// Parameters: table_i and bias_i (as in the embedding, one for all clusters or one for each); projection_i (dim,
+/// width) of each cluster, if there are projections; cluster_weight and cluster_bias of the head's K columns for
 /// clusters, if K is above 0. Of the K columns for clusters, column K − i stands for cluster i, as in the published
-/// code. Initial weights are normal with standard deviation 0.02, initial projections with 0.01; biases are 0.
+/// code. Initial weights are normal with a standard deviation of 0.02 (projections: 0.01); biases are 0.
 class AdaptiveSoftmax : public Cloneable<AdaptiveSoftmax> {
  public:
   /// `embedding`, of the same vocabulary, may be null if the softmax shares no parameter with it.

@@ -5,9 +5,9 @@
 
 namespace cachet::nn {
 
-/// A large vocabulary in the order of token frequency, cut into clusters. Frequent tokens then need little computation,
-/// and rare tokens are seldom computed (Grave et al., arXiv 1609.04309, and Baevski &
-/// Auli, arXiv 1809.10853).
+/// A large vocabulary in the order of token frequency, cut into clusters. With clusters, frequent tokens need little
+/// computation, and rare tokens are seldom computed (Grave et al., arXiv 1609.04309, and Baevski & Auli, arXiv
+/// 1809.10853).
 struct AdaptiveVocabulary {
   int64_t tokens = 0;
   int64_t dim = 0;                    // channels of the model

@@ -6,20 +6,20 @@
 
 namespace cachet::nn {
 
-/// The map y = scale·x + shift, channel by channel. At inference, an offline norm is a map of this form,
-/// y = scale·x + shift. Folding merges the map into the next linear layer.
+/// The map y = scale·x + shift, channel by channel. At inference, an offline norm is a map of the form y = scale·x +
+/// shift. Folding merges the map into the next linear layer.
 struct Affine {
   at::Tensor scale, shift;  // (C)
 
   /// Applies the map to x (…, C), in the dtype of x.
   at::Tensor apply(const at::Tensor& x) const;
-  /// Returns the map of the channels from `first` to first + count − 1.
+  /// Returns the affine map for only the channels `first` to first + count − 1.
   Affine narrow(int64_t first, int64_t count) const;
 };
 
-/// Folds `before` into a linear map, or into a convolution without groups and padding. Changes weight (N, C, …) and
-/// bias (N) so that the new result for x is the previous result for before.apply(x). Computes in float64. Throws
-/// c10::Error unless `before` has C channels. The message begins with `owner`.
+/// Folds the affine map `before` into a linear map, or into a convolution without groups and padding. Changes weight
+/// (N, C, …) and bias (N) so that the result for x equals the earlier result for before.apply(x). Computes in float64.
+/// Throws c10::Error unless `before` has C channels. The message begins with `owner`.
 void fold_input_affine(const char* owner, const Affine& before, const at::Tensor& weight, const at::Tensor& bias);
 
 /// Folds `after` into a linear map or a convolution, so that the new result is after.apply() of the previous result.

@@ -7,8 +7,8 @@ namespace cachet::nn {
 enum class BeforeDepthwise { nothing, relu };
 
 /// PVT v2's feed-forward network (arXiv 2106.13797): fc2(activation(dwconv(fc1(x)))). dwconv is a depthwise 3 × 3
-/// convolution over the grid. In the linear models of PVT v2, a ReLU precedes dwconv. Parts: fc1, dwconv, fc2. Tokens
-/// must lie on a grid without class tokens.
+/// convolution over the grid. In the linear variants of PVT v2 (li), a ReLU precedes dwconv. Parts: fc1, dwconv, fc2.
+/// Tokens must lie on a grid without class tokens.
 class DepthwiseFeedForward : public Cloneable<DepthwiseFeedForward, FeedForward> {
  public:
   DepthwiseFeedForward(const FeedForwardOptions& options, BeforeDepthwise before);

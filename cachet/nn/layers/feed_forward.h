@@ -28,7 +28,7 @@ class FeedForward : public Cloneable<FeedForward> {
   explicit FeedForward(const FeedForwardOptions& options);
   /// x (B, L, dim) -> (B, L, dim). `layout`: the arrangement of the tokens, for layers that mix neighbours.
   virtual torch::Tensor forward(const torch::Tensor& x, const TokenLayout& layout) const;
-  /// Folds `before` into the layer: the result for x is then the former result for before.apply(x).
+  /// Folds `before` into the layer, which then returns for x what it returned earlier for before.apply(x).
   void fold_affine_before(const Affine& before) { fc1_->fold_affine_before(before); }
 
  protected:

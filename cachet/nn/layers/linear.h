@@ -18,12 +18,12 @@ class Linear : public Cloneable<Linear>, public ops::Packable {
   Linear(const torch::Tensor& weight, const torch::Tensor& bias);
   /// Returns y (…, outputs). Throws c10::Error unless x has `inputs` channels.
   torch::Tensor forward(const torch::Tensor& x) const;
-  /// Folds the affine map `before` into the layer. After this call, the result for x is the former result for
-  /// before.apply(x). If the layer has no bias, it gets one.
+  /// Folds the affine map `before` into the layer. After this call, the layer returns for x what it returned earlier
+  /// for before.apply(x). If the layer has no bias, it gets one.
   void fold_affine_before(const Affine& before);
   [[deprecated("fold_affine_before")]] void absorb(const Affine& before) { fold_affine_before(before); }
-  /// Folds `after` into the layer: the result is then after.apply() of the former result. If the layer has no bias, it
-  /// gets one.
+  /// Folds the affine map `after` into the layer, whose result is then after.apply() of its earlier result. If the
+  /// layer has no bias, it gets one.
   void fold_affine_after(const Affine& after);
   [[deprecated("fold_affine_after")]] void absorb_behind(const Affine& after) { fold_affine_after(after); }
 

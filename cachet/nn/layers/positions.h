@@ -6,7 +6,7 @@ namespace cachet::nn {
 
 /// Returns the fixed positional encodings of Vaswani et al. (arXiv 1706.03762, Sec. 3.5). At position p, channels 2i
 /// and 2i + 1 are sine and cosine of p/10000^(2i/D). The table has the shape (1, tokens, D) and the type float32. The
-/// first position in the table is `first`.
+/// first row of the table encodes the position `first`.
 at::Tensor sinusoidal_positions(int64_t tokens, int64_t dim, int64_t first = 0);
 
 /// Returns the fixed positional encodings of tensor2tensor and fairseq. At position p, channels i and D/2 + i are sine

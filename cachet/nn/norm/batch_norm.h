@@ -7,7 +7,7 @@
 
 namespace cachet::nn {
 
-/// Batch normalisation (arXiv 1502.03167): training uses batch statistics of each channel, and inference uses averages.
+/// Batch normalisation (arXiv 1502.03167): training uses batch statistics of each channel, inference running averages.
 struct BatchNormOptions {
   double eps = 1e-5;
   double momentum = 0.1;  // weight of the new batch in the running averages
@@ -18,7 +18,7 @@ struct BatchNormOptions {
 /// Batch normalisation over tokens. Training uses mean and variance of each channel over all valid tokens of the batch;
 /// inference uses running averages. Training throws c10::Error if a batch has fewer than two tokens (padding included).
 /// If fewer than two tokens are valid, the running averages do not change (the check reads no values on the host). A
-/// renewal averages the batches' means and unbiased variances, like torch.optim.swa_utils.update_bn.
+/// renewal of the statistics averages the batches' means and unbiased variances, like torch.optim.swa_utils.update_bn.
 class BatchNorm : public Cloneable<BatchNorm, Norm>, public ops::Recalibrated {
  public:
   BatchNorm(int64_t channels, const BatchNormOptions& options);

@@ -40,13 +40,13 @@ class Foldable {
   std::vector<FoldedNorm> fold_norms();
 };
 
-/// A function that folds an affine map into a layer. If the layer cannot contain the map, the function throws
-/// c10::Error and changes nothing.
+/// A function that folds an affine map into a layer. If the affine map cannot be folded into the layer, the function
+/// throws c10::Error and changes nothing.
 using FoldAffine = std::function<void(const Affine& affine)>;
 using Absorb [[deprecated("FoldAffine")]] = FoldAffine;
 
 /// Returns the NormFold that merges `norm` into the layer after it (its reader). `name`: the name of `norm` in `owner`.
-/// If the reader contains the whole norm (outcome `gone`), a NoNorm (the identity) replaces the norm.
+/// If the layer after the norm absorbs the whole norm (outcome `gone`), a NoNorm (the identity) replaces the norm.
 NormFold fold_into_reader(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
                           const FoldAffine& fold_affine);
 
@@ -54,8 +54,8 @@ NormFold fold_into_reader(torch::nn::Module& owner, const std::string& name, std
 NormFold fold_into_writer(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
                           const FoldAffine& fold_affine);
 
-/// Returns the NormFold of a norm that neither the layer after it (reader) nor the layer before it (writer) can
-/// contain. Folding replaces an offline norm by one affine map.
+/// Returns the NormFold of a norm that cannot be folded into the layer after it (reader) or before it (writer). Folding
+/// replaces an offline norm by one affine map.
 NormFold leave_norm(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
                     const std::string& reason);
 

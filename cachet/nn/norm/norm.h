@@ -40,7 +40,7 @@ class Norm : public StateModule, public Observable, public SyncedModule, public 
   /// evaluation.
   virtual std::optional<Affine> inference_affine() const { return std::nullopt; }
   /// Returns the norm's evaluation in two parts: a core without weights that reads the input, and the affine map after
-  /// the core, which can be folded into the next layer. The core of an offline norm is NoNorm.
+  /// the core, which can be folded into the next layer. For an offline norm, this core is NoNorm.
   virtual SplitNorm split() const;
   /// Returns the running statistic (C), which training updates and evaluation uses. Returns an undefined tensor for
   /// norms without a running statistic.
@@ -51,11 +51,11 @@ class Norm : public StateModule, public Observable, public SyncedModule, public 
   /// Returns how often training steps used the norm's window, as counted on the device, or std::nullopt for norms
   /// without a window.
   virtual std::optional<NormWindowUse> window_use() const { return std::nullopt; }
-  /// Restarts the warm-up of a window, for fine-tuning. Statistics do not change.
+  /// Restarts the warm-up of the norm's window of statistics, for fine-tuning. The statistics do not change.
   virtual void restart_warmup() {}
   /// If the options set the warm-up as a fraction, converts it to a number of updates. `updates`: number of updates of
-  /// the norm's state in the run. Later calls of settle_warmup() have no effect. Returns the number of updates, or
-  /// std::nullopt if the options set the warm-up as a count.
+  /// the norm's state in the run. Further calls of settle_warmup() have no effect. Returns the length of the warm-up in
+  /// updates, or std::nullopt if the options already set it as a number of updates.
   virtual std::optional<int64_t> settle_warmup(int64_t /*updates*/) { return std::nullopt; }
 
  protected:
@@ -66,8 +66,8 @@ class Norm : public StateModule, public Observable, public SyncedModule, public 
   static void check_warmup(double percent);
 };
 
-/// Calls settle_warmup() of all norms of a model. Returns the largest of the resulting numbers of updates, or
-/// std::nullopt if no warm-up is a fraction.
+/// Calls settle_warmup() of all norms of a model. Returns the longest warm-up in updates that one of these calls
+/// returned, or std::nullopt if no norm's warm-up is a fraction.
 std::optional<int64_t> settle_warmups(torch::nn::Module& model, int64_t updates);
 
 /// The core of a norm, and the affine map after it. In evaluation, the norm returns affine.apply(core->forward(x)).

@@ -31,8 +31,8 @@ struct NormKind {
   std::shared_ptr<Norm> (*make)(const Options& options, int64_t channels, double default_eps);
   NormStatistics statistics = NormStatistics::token;
   Export exports = Export::refused;
-  /// If layers with `channels` channels do not fit, returns the key whose value does not fit, and the reason (Misfit).
-  /// `misfit` is null if all numbers of channels fit.
+  /// If layers with `channels` channels do not fit, returns the recipe key at fault and the reason (Misfit).
+  /// `misfit` is null if the norm fits layers with any number of channels.
   std::optional<Misfit> (*misfit)(const Options& options, int64_t channels) = nullptr;
 };
 
@@ -57,7 +57,7 @@ ChosenNorm chosen_norm(const NormKind<Options>& kind, const Options& options) {
           kind.statistics};
 }
 
-/// Ranges of values, for those keys of recipes that several kinds have in common.
+/// The ranges of values of recipe keys that several kinds of norms have in common.
 struct NormRanges {
   // In float32, an eps far below 1e-30 would be 0, and a token whose channels are all equal would be divided by 0.
   static constexpr config::Range<double> kEps{1e-30, 1.0};

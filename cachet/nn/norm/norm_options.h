@@ -20,8 +20,8 @@
 
 namespace cachet::nn {
 
-/// The options of a norm of any kind. Messages list the kinds in the order of this variant. A kind's record (kKind of
-/// its options) has its name, reader, factory and traits. ChosenNorm stands for kinds that a program registered.
+/// The options of a norm of any kind. Messages list the kinds of norms in the variant's order. A kind's options have a
+/// record kKind: its name, reader, factory and traits. ChosenNorm stands for kinds that a program registered.
 using NormOptions = std::variant<LayerNormOptions,               //
                                  RMSNormOptions,                 //
                                  BatchNormOptions,               //
@@ -42,7 +42,7 @@ std::span<const NormRow* const> norm_kinds();
 /// already has the name.
 void register_norm(NormRow row);
 
-/// Registers a kind of norm from its record. The record has the same form as the records of the library's kinds.
+/// Registers a kind of norm from its record, which has the same form as the records of the library's kinds.
 template <class Options>
 void register_norm(const NormKind<Options>& kind) {
   register_norm({std::string(kind.name),
@@ -53,7 +53,7 @@ void register_norm(const NormKind<Options>& kind) {
 ChosenNorm chosen_norm(const NormOptions& options);
 
 /// Returns the reason why a norm cannot be used in a causal model, in which no token may depend on later tokens.
-/// Returns an empty value if the norm can be used.
+/// Returns an empty string if a causal model can use the norm.
 std::string why_norm_not_causal(const NormOptions& options);
 
 /// Reads a `norm` table: kind (a name of norm_kinds()) and that kind's options.

@@ -6,8 +6,8 @@
 
 namespace cachet::nn {
 
-/// Means of statistics over the passes of a renewal, in float64. All passes have the same weight, unlike in running
-/// averages with a decay (Izmailov et al., arXiv 1803.05407, Sec. 3.2; torch.optim.swa_utils.update_bn).
+/// Means of statistics over all passes of a renewal (ops::Recalibrated), in float64. All passes have equal weight,
+/// unlike in averages with a decay (Izmailov et al., arXiv 1803.05407, Sec. 3.2; torch.optim.swa_utils.update_bn).
 class RenewedMeans {
  public:
   /// Adds the statistics of one forward pass. The scalar tensor `counted` is 1 if the pass has tokens, and 0 otherwise.

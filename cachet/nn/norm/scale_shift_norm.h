@@ -4,7 +4,7 @@
 
 namespace cachet::nn {
 
-/// An affine map for evaluation. The map replaces an offline norm that cannot be folded into a neighbouring layer.
+/// An affine map for evaluation, which replaces an offline norm that cannot be folded into a neighbouring layer.
 /// Parameters: weight, bias (C).
 class ScaleShiftNorm : public Cloneable<ScaleShiftNorm, Norm> {
  public:

@@ -20,8 +20,8 @@ struct UnifiedNormOptions {
 };
 
 /// Moving average batch normalization (Yan et al., arXiv 2001.06838), as in the published code of unified
-/// normalization. The options correspond to ops::UnifiedNormSettings with an arithmetic forward_mean, official =
-/// rescale = true, backward_momentum = 0 and filter_outliers = false.
+/// normalization. Equals unified normalization with these ops::UnifiedNormSettings: an arithmetic forward_mean,
+/// official = rescale = true, backward_momentum = 0 and filter_outliers = false.
 struct MovingAverageBatchNormOptions {
   int64_t window = 16;     // number of steps over which forward and backward statistics are averaged
   double momentum = 0.98;  // α of the running statistic
@@ -38,10 +38,10 @@ ops::UnifiedNormSettings unified_norm_settings(const MovingAverageBatchNormOptio
 
 /// Unified normalization (arXiv 2208.01313). Moving average batch normalization is the same operator as unified
 /// normalization, with other settings: see ops::unified_norm. In training, each forward pass updates the running
-/// statistics by one step. Inference is the affine map y = x·w/√(σ²_running + ε) + b. While the statistics are renewed,
-/// each pass is normalised with the statistic of its own batch, as in the warm-up. After a renewal, σ²_running is the
-/// mean of the statistics of all batches of the renewal. A renewal of the statistics does not change the windows, the
-/// gradients' statistics or the counters.
+/// statistics by one step. Inference is the affine map y = x·w/√(σ²_running + ε) + b. During a renewal of the
+/// statistics (ops::Recalibrated), each pass is normalised with the statistic of its own batch, as in the warm-up.
+/// After the renewal of the statistics, σ²_running is their mean over all batches of the renewal. A renewal of the
+/// statistics does not change the windows, the gradients' statistics or the counters.
 class UnifiedNorm : public Cloneable<UnifiedNorm, Norm>, public ops::Recalibrated {
  public:
   /// `warmup_percent`: if above 0, call settle_warmup() before training.

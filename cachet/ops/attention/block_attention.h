@@ -10,7 +10,7 @@ namespace cachet::ops {
 constexpr int64_t kSeenByNone = -1;  // no query sees the key: it is padding
 constexpr int64_t kSeenByAll = -2;   // every query that attends to the key's block sees it, even out of range
 
-/// The rule by which a query sees keys in the blocks to which it attends. The query sees the keys with least ≤
+/// Which keys a query sees within the blocks to which it attends. The query sees the keys with least ≤
 /// (position of the key) − (position of the query) ≤ most.
 struct KeysSeen {
   static constexpr int64_t kUnbounded = int64_t{1} << 30;
@@ -32,7 +32,7 @@ struct BlockAttended {
 
 /// Softmax attention between blocks of tokens, the common form of BigBird (arXiv 2007.14062, Appendix D) and Reformer
 /// (arXiv 2001.04451, Sec. 2). Time and memory are linear in the number of tokens:
-///   y_i = Σ_j softmax_j(scale·q_i·k_j)·v_j   over the visible keys j in the blocks to which the block of i attends
+///   y_i = Σ_j softmax_j(scale·q_i·k_j)·v_j   over the visible keys j in the blocks to which query i's block attends.
 ///
 /// q (B, H, Lq, d); k (B, H, Lk, d) and v (B, H, Lk, e), or with batch size 1 for all samples. Block i consists of the
 /// tokens [i·S, (i+1)·S), where S is block_size. The last block may be shorter. blocks (H or 1, ⌈Lq/S⌉, W) int64 lists

@@ -9,14 +9,14 @@
 
 namespace cachet::ops {
 
-/// Returns the width of φ(x). `width`: the width of x (ops/attention/kernel_attention.h has weights and units).
+/// Returns the width of φ(x) for an x of width `width`. ops/attention/kernel_attention.h explains weights and units.
 int64_t features_of(int64_t width, at::TensorList weights, at::IntArrayRef units);
 
 /// Computes a feature map on a block of rows of one head, and stores the inputs of the backward pass. All arithmetic is
 /// in float32. Use one object for each thread, because all computations of an object share its buffers.
 class BlockFeatures {
  public:
-  /// weights: float32, dense. width: width of x. block: the largest number of rows of a call.
+  /// weights: float32, dense. width: width of x. block: the maximum number of rows for each call of compute().
   BlockFeatures(const std::vector<at::Tensor>& weights, const std::vector<int64_t>& units, int64_t width, int64_t block,
                 int64_t features);
 

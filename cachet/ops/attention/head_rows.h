@@ -28,8 +28,8 @@ struct HeadRows {
   Matrix in_place() const requires std::is_same_v<T, float> { return {data, rows, columns, stride, 1}; }
 };
 
-/// Returns the rows of head task % H of sample task / H. Only store_rows() and callers of made_rows() may write to the
-/// returned rows.
+/// Returns the rows of the head task % H in the sample task / H. Only store_rows() and callers of made_rows() may write
+/// to the returned rows.
 template <class T>
 HeadRows<T> one_head(const at::Tensor& x, int64_t task) {
   const int64_t place = task / x.size(1) * x.stride(0) + task % x.size(1) * x.stride(1);
@@ -61,7 +61,7 @@ Matrix float_rows(const HeadRows<T>& head, std::vector<float>& scratch) {
 }
 
 /// Returns memory in which the caller computes new float32 rows. store_rows() later stores the rows in the tensor. The
-/// memory belongs to `head` (for float) or to `scratch`.
+/// returned memory is part of `head` if T is float, and otherwise part of `scratch`.
 template <class T>
 Matrix made_rows(const HeadRows<T>& head, std::vector<float>& scratch) {
   if constexpr (std::is_same_v<T, float>)

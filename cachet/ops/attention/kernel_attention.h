@@ -7,8 +7,8 @@
 
 namespace cachet::ops {
 
-/// The function that a layer of a feature map applies to the product of input and weights. Gated units need a product
-/// [a, g], twice as wide.
+/// The activation function of a layer of a feature map, applied to the product of input and weights. For a gated unit,
+/// the product [a, g] is twice as wide as the unit's result.
 enum class FeatureUnit : int64_t {
   elu_plus_one,  // elu(a) + 1 of the input itself, without a product
   softplus,      // log(1 + eᵃ), the output unit of linear kernels and feed-forward stacks
@@ -49,8 +49,8 @@ at::Tensor kernel_attention(const at::Tensor& q, const at::Tensor& k, const at::
 
 /// Computes kernel attention in a session: queries also see the keys of all earlier calls. `sums` (B, H, m, e + 1) is
 /// Σ_j φ(k_j) [v_j, 1]ᵀ over the keys of all earlier calls (if κ is not 0, the last column starts at κ). The call
-/// replaces `sums` by the sums that include its own keys. If `sums` is undefined, there are no earlier keys. Sums are
-/// float32 or wider, even under autocast.
+/// replaces `sums` by sums over the earlier keys and its own keys. If `sums` is undefined, there are no earlier keys.
+/// Sums are float32 or wider, even under autocast.
 at::Tensor kernel_attention_stream(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const FeatureMap& map,
                                    const std::optional<at::Tensor>& padding, bool causal, double eps, at::Tensor& sums);
 

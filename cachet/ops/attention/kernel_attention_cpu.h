@@ -27,7 +27,7 @@ struct KernelAttentionCall {
 };
 
 /// Returns the sizes (B, H, stored·(e + 1), m) of the tensor that contains the `stored` sums of a call. If `causal` is
-/// true, `stored` is the number of blocks of rows of q; otherwise, `stored` is 1.
+/// true, the rows of q form `stored` blocks; otherwise, `stored` is 1.
 c10::SymDimVector sizes_of_states(const at::Tensor& q, const at::Tensor& v, bool causal, const c10::SymInt& features);
 
 struct KernelAttended {

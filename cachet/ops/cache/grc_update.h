@@ -25,7 +25,7 @@ struct GrcUpdated {
 };
 
 /// One step of the gated recurrent cache (Cached Transformers, arXiv 2312.12742, Eq. 4–5 and Algorithm 1):
-///   r = σ(W_r[C, X̄]),  u = σ(W_u[C, X̄]),  C̃ = f(W_c[r ⊙ C, X̄]),  C' = (1 − u) ⊙ C + u ⊙ C̃
+///   r = σ(W_r[C, X̄]),  u = σ(W_u[C, X̄]),  C̃ = f(W_c[r ⊙ C, X̄]),  C' = (1 − u) ⊙ C + u ⊙ C̃.
 /// f is the identity in the paper, and LayerNorm ∘ GELU in the published code (if `norm` is given).
 ///
 /// cache (1, Tm, Dm) for the whole batch, or (B, Tm, Dm) for the samples; tokens X̄ (B, Tm, Dm). A cache for the whole
@@ -34,9 +34,9 @@ struct GrcUpdated {
 /// Only the unfused form (ATen operators) is differentiable twice. Under autocast, tokens and weights are converted to
 /// the autocast dtype.
 ///
-/// Each product is the sum of a part from the cache and a part from the tokens. If the batch has one cache, the part
-/// from the cache is computed only once. One matrix product with the tokens gives the token parts of all three
-/// products. Throws c10::Error if shapes do not agree.
+/// Each product is the sum of a product with the cache and a product with the tokens. If the batch has one cache, its
+/// products with W_r and W_u are computed only once. One matrix product gives all three products with the tokens.
+/// Throws c10::Error if shapes do not agree.
 GrcUpdated grc_update(const at::Tensor& cache, const at::Tensor& tokens, const GateWeights& reset,
                       const GateWeights& update, const GateWeights& candidate,
                       const std::optional<CandidateNorm>& norm = {});

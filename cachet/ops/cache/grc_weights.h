@@ -10,10 +10,10 @@ namespace cachet::ops {
 // The three weights (Dm, 2·Dm) of grc_update multiply [cache, tokens]. The functions of this header split and join the
 // weights for the products of grc_update.
 
-/// Returns the columns of a weight that multiply the cache.
+/// Returns the columns of a weight for [cache, tokens] that multiply the cache.
 inline at::Tensor cache_half(const at::Tensor& weight) { return weight.narrow_symint(1, 0, weight.sym_size(1) / 2); }
 
-/// Returns the columns of a weight that multiply the tokens.
+/// Returns the columns of a weight for [cache, tokens] that multiply the tokens.
 inline at::Tensor token_half(const at::Tensor& weight) {
   const auto width = weight.sym_size(1) / 2;
   return weight.narrow_symint(1, width, width);

@@ -15,7 +15,7 @@ struct CrossEntropies {
 
 /// A linear layer, and the cross entropy of its scores. Use this operator if the scores are needed only for the loss:
 ///   p = softmax(x·weightᵀ + bias),  negative_log_likelihood = −log p_target
-///   loss = −(1 − ε − ε/(V − 1))·log p_target − ε/(V − 1)·Σ_v log p_v          with ε = label_smoothing
+///   loss = −(1 − ε − ε/(V − 1))·log p_target − ε/(V − 1)·Σ_v log p_v          with ε = label_smoothing.
 /// Each of the V − 1 other classes gets an equal part of ε, as in fairseq. If ε is 0, `loss` and
 /// `negative_log_likelihood` are equal.
 ///

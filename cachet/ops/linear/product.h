@@ -30,7 +30,7 @@ at::Tensor packed_weight(const at::Tensor& weight);
 at::Tensor unpacked_weight(const at::Tensor& weight);
 inline bool is_packed(const at::Tensor& weight) { return weight.is_mkldnn(); }
 
-/// Whether linear_no_grad() uses a library other than that of at::linear for this operand.
+/// Whether linear_no_grad() multiplies this operand with another library than at::linear does.
 bool has_faster_product(const at::Tensor& x);
 
 }  // namespace cachet::ops

@@ -13,7 +13,7 @@
 namespace cachet::ops {
 
 /// Throws c10::Error inside a transform of torch.func, because a training step writes a state. Transforms of torch.func
-/// cannot repeat or map the write of a state.
+/// can neither repeat nor vectorise a write to a state.
 inline void check_no_transform(const char* op) {
   TORCH_CHECK(!in_function_transform(), op,
               ": cannot run inside torch.func transforms, because a training step changes the state of the norm; use "
@@ -31,11 +31,11 @@ struct SavedNorm {
   at::Tensor statistics;
 };
 
-/// The autograd function of a norm whose state is two tensors, for one process or several. `Norm` declares
-///   Call                               operands: input, weight, bias, padding, statistics, …, as a struct for Listed
-///   forward(call, reducer)            y and other results; calls the operator if the reducer is null
-///   save(call, numbers)                stores the numbers that backward() reads
-///   backward(saved, numbers, reducer) gradients of input, weight and bias; calls the operator if the reducer is null
+/// The autograd function of a norm whose state is two tensors, for one process or several. `Norm` declares:
+///   Call                               operands: input, weight, bias, padding, statistics, …, as a struct for Listed;
+///   forward(call, reducer)            y and other results (calls the operator if the reducer is null);
+///   save(call, numbers)                stores the numbers that backward() reads;
+///   backward(saved, numbers, reducer) gradients of input, weight, bias (calls the operator if the reducer is null).
 /// Operators of the dispatcher cannot have a reducer as argument: with a reducer, the norm does not call the operators.
 template <class Norm>
 struct NormFunction : torch::autograd::Function<NormFunction<Norm>> {
@@ -82,7 +82,7 @@ struct NormFunction : torch::autograd::Function<NormFunction<Norm>> {
   }
 };
 
-/// Returns y and the other results of a norm, with gradients. The reducer may be null.
+/// Returns y, which is differentiable, and the other results of a norm, which are not. The reducer may be null.
 template <class Norm>
 torch::autograd::variable_list apply_norm(const typename Norm::Call& call,
                                           const std::shared_ptr<BatchReducer>& reducer) {

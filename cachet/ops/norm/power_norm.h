@@ -34,8 +34,8 @@ struct PowerNormOutput {
 };
 
 /// Power normalization in training. The norm subtracts no mean from the input x:
-///   z = x / √(s + ε),  s = ψ² (after the warm-up) or the batch's own mean of x²,  y = w·z + b
-///   a = w·∂L/∂y − (1 − α)·Γ·z,  Γ' = Γ + mean(a·z),  ∂L/∂x = a / √(mean x² + ε)
+///   z = x / √(s + ε),  s = ψ² (after the warm-up) or the batch's own mean of x²,  y = w·z + b,
+///   a = w·∂L/∂y − (1 − α)·Γ·z,  Γ' = Γ + mean(a·z),  ∂L/∂x = a / √(mean x² + ε).
 /// In the warm-up, ψ² is a cumulative mean. After the warm-up, the moving average continues from the cumulative mean,
 /// as in the published code.
 ///

@@ -16,8 +16,8 @@ namespace cachet::ops::passes {
 /// Returns Σ x² over the valid tokens. Values at padding have no effect, even if they are NaN.
 at::Tensor sum_of_squares(const at::Tensor& x, const std::optional<at::Tensor>& padding, at::ScalarType wide);
 
-/// A mean over tokens (0 without tokens). The tensor `none`, () bool, is true if there are no tokens. `none` is an
-/// undefined tensor if there is always at least one token.
+/// A mean over tokens (0 if there are no tokens). The tensor `none`, () bool, is true if there are no tokens. If there
+/// is always at least one token, `none` is an undefined tensor.
 struct TokenMean {
   at::Tensor mean, none;
 };
@@ -27,8 +27,8 @@ struct TokenMean {
 TokenMean mean_over_tokens(const at::Tensor& sum, const at::Tensor& x, const std::optional<at::Tensor>& padding,
                            BatchReducer* reducer);
 
-/// Holds the state that a norm had before a step. If the step has no tokens, restore() restores this state. No branch
-/// of the code depends on the number of tokens.
+/// Holds the state that a norm had before a step. If the step has no tokens, restore() gives the norm this earlier
+/// state again. No branch of the code depends on the number of tokens.
 class StateKept {
  public:
   /// `none`: as in TokenMean.

@@ -9,14 +9,14 @@
 
 namespace cachet::ops {
 
-/// The mean of a window of statistics. With `none`, each step uses its own statistic.
+/// The mean of a window of statistics. With WindowMean::none, each step uses its own statistic.
 enum class WindowMean : int64_t { geometric, arithmetic, none };
 
-/// The threshold of the outlier filter. The filter compares the threshold with E(Ω_t) − Π(Ω_t) of each channel (Eq.
-/// 18–19).
+/// The threshold of the outlier filter (Eq. 18–19). The filter compares the threshold with E(Ω_t) − Π(Ω_t) of each
+/// channel, the arithmetic minus the geometric mean of the window Ω_t.
 enum class OutlierThreshold {
   pooled,  // M·V(√Ω_{t−1}), V over all channels and steps, unbiased: one channel above it filters the whole layer, as
-           // in the published code. This threshold is not an upper bound of E(Ω_t) − Π(Ω_t).
+           // in the published code. The pooled threshold is not an upper bound of E(Ω_t) − Π(Ω_t).
   channel,  // M·V(√Ω_{t−1}) with V of the channel, the population variance: filters only this channel, as in the
             // printed Eq. 19
 };
@@ -36,12 +36,12 @@ struct UnifiedNormSettings {
   bool rescale = false;  // whether the forward pass also has r: y = w·r·z + b, as in moving average batch normalization
 };
 
-/// The state of one layer. The state consists of two tensors.
+/// The state of one layer, which consists of these two tensors.
 ///   statistics (2 + M + M_b, C), float32 or wider. Rows: running σ², ψ, a ring of M statistics, a ring of M_b
-///              gradient statistics
+///              gradient statistics.
 ///   counters   (4) int64: steps, filtered steps, steps on window statistics, whether the last step was filtered.
 ///              With OutlierThreshold::channel, the last three counters count channels instead of steps: one step that
-///              filters 5 channels adds 5 to the second counter
+///              filters 5 channels adds 5 to the second counter.
 struct UnifiedNormState {
   at::Tensor statistics, counters;
 
@@ -61,18 +61,18 @@ struct UnifiedNormOutput {
 
 /// Unified normalization in training. The norm subtracts no mean from the input:
 ///   σ²_t = mean of x² over the valid tokens,
-///   σ̂² = exp(mean of log over the last M σ²),  z = x / √(σ̂² + ε),  y = w·z + b
+///   σ̂² = exp(mean of log over the last M σ²),  z = x / √(σ̂² + ε),  y = w·z + b.
 /// The backward pass, with g = w·∂L/∂y and ψ the smoothed mean of g·z:  ∂L/∂x = (g − ψ·z) / √(σ̂² + ε)
-/// (Eq. 16–17; outlier filter: Eq. 18–19). In a filtered step, the step's own statistics replace both averages (forward
-/// and backward), in all channels or in the filtered channels (OutlierThreshold). OutlierThreshold::channel filters no
-/// step before M steps have filled the window.
+/// (Eq. 16–17; outlier filter: Eq. 18–19). In a filtered step, the statistics of this step alone replace the averages
+/// of forward and backward, in all channels or in the filtered channels (OutlierThreshold). OutlierThreshold::channel
+/// filters no step before M steps have filled the window.
 ///
 /// input (…, C); weight, bias (C) or none; padding (…) bool, true = padding, which the statistic ignores. In the
 /// paper's form, the gradient's statistic ignores padding; in the published code, it includes padding. Returns y in the
-/// dtype of input; arithmetic is in the dtype of the statistics. The forward pass writes running σ², its ring and the
-/// counters. The backward pass writes ψ and, at the ring index of its forward pass, the gradient statistic; several
-/// forward passes may therefore precede a backward pass. No branch of the code depends on a tensor's value. The result
-/// is not differentiable twice. Inference is the affine map scale_shift with w/√(σ²_running + ε) and b, without
+/// dtype of input; arithmetic is in the dtype of the statistics. The forward pass writes running σ², the ring buffer of
+/// σ² and the counters. The backward pass writes ψ and, at the ring index of its forward pass, the gradient statistic;
+/// several forward passes may therefore precede a backward pass. No branch of the code depends on a tensor's value. The
+/// result is not differentiable twice. Inference is the affine map scale_shift with w/√(σ²_running + ε) and b, without
 /// statistics of the input. With a BatchReducer, the statistics include the whole batch, but the gradients of weight
 /// and bias include only this process's part of the batch. Throws c10::Error if shapes or dtypes do not agree.
 UnifiedNormOutput unified_norm(const at::Tensor& input, const std::optional<at::Tensor>& weight,

@@ -23,8 +23,8 @@ class BatchReducer {
 /// gradients of all processes, because all processes read the result.
 at::Tensor sum_over(const at::Tensor& sums, const std::shared_ptr<BatchReducer>& reducer);
 
-/// Returns the processes of the torch.distributed group `group`, or null for "". Sums use the operators that
-/// torch.distributed registers with the dispatcher, so that this library does not link torch.distributed.
+/// Returns a reducer over the processes of the torch.distributed group `group`, or null for "". Sums use the operators
+/// that torch.distributed registers with the dispatcher, so that this library does not link torch.distributed.
 std::shared_ptr<BatchReducer> reducer_of_group(std::string_view group);
 
 using Replicas [[deprecated("BatchReducer")]] = BatchReducer;

@@ -17,7 +17,7 @@ namespace cachet::ops {
 ///   at::Tensor scale_composite(const ScaleCall& call);
 ///   Operator(m, "scale(Tensor x, float factor) -> Tensor").composite(ScaleForms::form<scale_composite>);
 /// The members of the struct have the order of the arguments in the operator's schema. Callers of the operator use
-/// list() to pass such a struct.
+/// list() to pass the members of the struct.
 template <class Call, class Signature>
 struct Listed;
 

@@ -21,7 +21,7 @@ void remember_composition(const std::string& name, RegisterForTracing form);
 
 /// As long as an object of this class exists, a trace records the ATen operators of an operator's unfused form, instead
 /// of the operator. The traced graph then also runs in programs without the operators of this library. Only one thread
-/// at a time may use the class.
+/// at a time may use the class CompositionsTraced.
 class CompositionsTraced {
  public:
   CompositionsTraced();

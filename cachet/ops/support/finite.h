@@ -6,7 +6,7 @@
 
 namespace cachet::ops {
 
-/// The error if a number in a model or in its results is NaN or infinite. The what() of the error names the number.
+/// The error for a NaN or infinite number in a model or in its results. The error's what() names the number.
 class NotFinite : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

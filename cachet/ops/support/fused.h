@@ -33,8 +33,8 @@ void remember_cuda_form(std::string_view op);
 /// returns true.
 bool tuned_for_cpu(const at::Tensor& x);
 
-/// As long as an object of this class exists, no operator of this process runs a fused kernel. The class is for tests
-/// and debugging.
+/// As long as an object of this class exists, no operator of this process runs a fused kernel. The class CompositeOnly
+/// is for tests and debugging.
 class CompositeOnly {
  public:
   CompositeOnly();

@@ -17,11 +17,11 @@ class Packable {
   /// Packs the weight. After this call, only matrix products can read the weight, and these products have no gradient.
   /// Returns the former weight.
   virtual at::Tensor pack() = 0;
-  /// Restores the weight that pack() returned.
+  /// Restores the original weight, which pack() returned.
   virtual void unpack(const at::Tensor& weight) = 0;
 };
 
-/// Packed modules, each with its former weight.
+/// Packed modules, each with its weight before packing.
 using PackedModules = std::vector<std::pair<std::shared_ptr<torch::nn::Module>, at::Tensor>>;
 
 /// Packs all Packable modules below `model`.

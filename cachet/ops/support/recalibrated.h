@@ -3,14 +3,14 @@
 namespace cachet::ops {
 
 /// A module that stores values of the data that it processes in training: running statistics, a cache. A renewal, from
-/// begin_renewal() to end_renewal(), computes the stored values again from training passes. After a renewal, the stored
-/// values depend only on the training passes between begin_renewal() and end_renewal(), and not on earlier passes or on
-/// evaluation.
+/// begin_renewal() to end_renewal(), computes the stored values again from training passes. After a renewal of the
+/// stored values, they depend only on the training passes between begin_renewal() and end_renewal(), and not on earlier
+/// passes or on evaluation.
 class Recalibrated {
  public:
   virtual ~Recalibrated() = default;
   virtual void begin_renewal() = 0;
-  /// Ends the renewal. If no pass since begin_renewal() had a token, the state is the same as before begin_renewal().
+  /// Ends the renewal. If no pass since begin_renewal() had a valid token, statistics are as before begin_renewal().
   virtual void end_renewal() = 0;
 };
 

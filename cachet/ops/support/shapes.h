@@ -8,9 +8,9 @@
 
 namespace cachet::ops {
 
-// If a program may be traced for any batch and length (torch.export, torch.compile), sizes are SymInts. In a trace,
-// a size has no number; code that reads the number makes the size a constant of the program. If a trace assumes that
-// the condition of a check is true, the traced program checks the condition when it runs.
+// If a program may be traced for any batch and length (torch.export, torch.compile), sizes are SymInts. In a trace, a
+// size has no fixed value; code that reads a size as an integer makes this integer a constant of the program. If a
+// trace assumes that the condition of a check is true, the traced program checks the condition when it runs.
 
 inline bool same_size(const c10::SymInt& a, const c10::SymInt& b) {
   return a.sym_eq(b).expect_true(__FILE__, __LINE__);
@@ -28,8 +28,8 @@ inline bool at_least(const c10::SymInt& size, int64_t least) {
 inline bool divides(const c10::SymInt& divisor, const c10::SymInt& size) {
   return at_least(divisor, 1) && same_size(size % divisor, 0);
 }
-/// Whether a size equals `number`. The result can be used as the condition of an `if`. If a symbolic size could be any
-/// number, returns false.
+/// Whether a size equals `number`. The result can be used as the condition of an `if`. If this is not known for a
+/// symbolic size, returns false.
 inline bool is_size(const c10::SymInt& size, int64_t number) {
   return size.sym_eq(number).guard_or_false(__FILE__, __LINE__);
 }

@@ -5,7 +5,7 @@
 namespace cachet::ops {
 
 /// Reorders tokens, omits some, and inserts zeros between them: out[b, i] = x[b, index[i]], or 0 if index[i] is −1.
-/// Examples of such reorderings, each in one pass over memory: cutting a map into windows (Swin, arXiv 2103.14030:
+/// Examples of reorderings of tokens, each in one pass over memory: cutting a map into windows (Swin, arXiv 2103.14030:
 /// shift, padding, cut), joining the windows again, and joining patches of tokens.
 ///
 /// x (B, N, C) of any dtype; index (M) int64 in [−1, N), no token twice; inverse (N) int64 in [−1, M): the new position

@@ -11,7 +11,7 @@ namespace cachet::ops {
 ///
 /// tokens (B, L, C); padding (B, L) bool, true = padding, at any positions; valid tokens stay in their order.
 /// Returns (B, length, C); a sample without valid tokens gives zeros. Differentiable in tokens.
-/// Throws c10::Error if a tensor has another rank or dtype, and if length < 1 or L < 1.
+/// Throws c10::Error if tokens or padding has a wrong rank or dtype, or if length or L is below 1.
 at::Tensor resize_tokens(const at::Tensor& tokens, int64_t length, const std::optional<at::Tensor>& padding = {});
 
 }  // namespace cachet::ops

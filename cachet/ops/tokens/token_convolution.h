@@ -6,7 +6,7 @@
 
 namespace cachet::ops {
 
-/// The layout of tokens: class_tokens tokens off the grid, then height × width tokens row by row.
+/// The layout of tokens: class_tokens tokens that are not on the grid, then height × width tokens row by row.
 struct TokenGrid {
   int64_t height, width, class_tokens;
 };
@@ -16,7 +16,7 @@ enum class AfterConvolution { nothing, gelu };
 
 /// The cache's positional encoding (Cached Transformers, arXiv 2312.12742, published code): a grouped 3 × 3
 /// convolution over the grid of the tokens, with zeros beyond the border. Class tokens get no encoding.
-///   out = after(tokens ⊛ weight + bias + addend)
+///   out = after(tokens ⊛ weight + bias + addend).
 ///
 /// tokens (B, L, D); weight (D, D / groups, 3, 3), which determines the number of groups; bias (D) or
 /// none; addend (B, L, D) or none, for example the tensor to which the encoding is added.

@@ -9,8 +9,8 @@ namespace cachet::report {
 /// does not have classes × classes values, the table has no rows.
 Table class_table(const ConfusionMatrix& matrix, size_t most);
 
-/// Draws an HTML figure with the confusion matrix and, next to it, the table of classes. The cells are shaded by the
-/// fraction of each true class.
+/// Draws an HTML figure with the confusion matrix and, next to it, the table of classes. The shade of a cell shows
+/// which fraction of the samples of the cell's true class is in the cell.
 void draw(Markup& html, const ConfusionMatrix& matrix);
 
 }  // namespace cachet::report

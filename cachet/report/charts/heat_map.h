@@ -5,8 +5,8 @@
 
 namespace cachet::report {
 
-/// Draws an HTML figure with a grid of cells, the colour scale, and the values as a table. The opacity of a cell is the
-/// position of its value on the scale.
+/// Draws an HTML figure with a grid of cells, the colour scale, and the values as a table. The higher the value of a
+/// cell on the scale, the more opaque the cell is.
 void draw(Markup& html, const HeatMap& map);
 
 }  // namespace cachet::report

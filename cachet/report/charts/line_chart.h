@@ -22,11 +22,11 @@ void draw_numbers(Markup& html, const LineChart& chart);
 /// Draws a switch for each series, in its colour. Draws nothing if there is only one series.
 void draw_legend(Markup& html, const std::vector<Series>& series);
 
-/// Draws the plot and its JSON. If useful, also draws a hidden plot with the other scale (linear or logarithmic). `y`
-/// overrides the vertical axis. Returns whether the plot with the other scale was drawn.
+/// Draws the plot and writes its data as JSON. If the data suit both a linear and a logarithmic scale, also draws a
+/// hidden plot with the other scale. `y` overrides the vertical axis. Returns whether the hidden plot was drawn.
 bool draw_plot_box(Markup& html, const LineChart& chart, const PlotSize& size, const Axis* y = nullptr);
 
-/// Returns "2 values are not finite (×)", or an empty text if all are finite.
+/// Returns "2 values are not finite (×)", with the chart's mark ×, or an empty text if all are finite.
 std::string missing_note(const std::vector<Series>& series);
 
 }  // namespace cachet::report

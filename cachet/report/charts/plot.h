@@ -23,8 +23,8 @@ struct PlotSize {
 /// distinguish. Series after the sixth have the same six colours, with dashed lines and then with dotted lines.
 std::string series_class(size_t index);
 
-/// Draws the SVG of a chart's curves and axes. `y` has the values at the ends of the vertical axis. The function sets
-/// the pixels of `y`.
+/// Draws the SVG of a chart's curves and axes. The caller sets the values at the ends of the vertical axis `y`, and
+/// draw_plot() sets the pixels of these ends.
 void draw_plot(Markup& svg, const LineChart& chart, const std::vector<DrawnSeries>& series, Axis y,
                const PlotSize& size, bool hidden = false);
 

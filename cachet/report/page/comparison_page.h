@@ -37,8 +37,8 @@ Table results_table(const std::vector<ComparedRun>& runs);
 /// Returns a table with a row for each recipe key that differs between runs. Each run with a recipe has a column.
 Table differing_keys_table(const std::vector<ComparedRun>& runs);
 
-/// Returns the page with the results, the curves of all runs merged by section, and the keys that differ. If a chart
-/// has several curves per run, a curve's name is "run · curve".
+/// Returns the page with the results, the curves of all runs merged by section, and the recipe keys that differ. If a
+/// chart has several curves per run, a curve's name is "run · curve".
 Page comparison_page(const std::vector<ComparedRun>& runs, const std::string& title);
 
 }  // namespace cachet::report

@@ -13,8 +13,8 @@ namespace cachet::report {
 /// invalid UTF-8 is replaced, and numbers that are not finite are left out and marked.
 std::string render_html(const Page& page);
 
-/// Returns the HTML element that marks a page with its source (Page::source). If a page has this source, the element is
-/// in the page's first kilobyte.
+/// Returns the HTML element that marks a page with its source (Page::source). If Page::source is set, the page has the
+/// element of source_mark() in its first kilobyte.
 std::string source_mark(const std::string& source);
 
 }  // namespace cachet::report

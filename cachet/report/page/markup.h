@@ -32,8 +32,8 @@ class Markup {
   Markup& open(std::string_view tag, Attributes attributes = {});
   Markup& close();
   Markup& text(std::string_view text);
-  /// Writes text in which a browser may break the line before a part of a dotted or underscored name, "blocks.0.|attn".
-  /// A name of at most ten characters is not broken across lines.
+  /// Writes text in which a browser may break a line inside names, after a dot or underscore ("blocks.0." + "attn"). A
+  /// name of at most ten characters is not broken across lines.
   Markup& breakable(std::string_view text);
   /// Writes an element that contains only text.
   Markup& element(std::string_view tag, Attributes attributes, std::string_view text);

@@ -23,12 +23,12 @@ Section cache_section(const std::vector<LayerShares>& layers, const std::vector<
 struct WindowStatistics {
   std::string layer;
   Series window, filtered;
-  /// Mean fraction of filtered channels over the steps so far, if each channel has its own threshold. If each channel
-  /// has its own threshold, `window` and `filtered` are means over channels.
+  /// Mean fraction of filtered channels over the steps so far; only if each channel has its own threshold. In this
+  /// case, `window` and `filtered` are means over channels.
   Series channels{};
 };
 
-/// Returns the section about unified normalisation. In the section, one line represents all layers with equal counts.
+/// Returns the section about unified normalisation. In the charts, one curve represents all layers with equal counts.
 Section unified_norm_section(const std::vector<WindowStatistics>& layers);
 
 }  // namespace cachet::report

@@ -5,7 +5,7 @@
 
 namespace cachet::report {
 
-/// A text in a line of fields, such as "loss 0.95". If the line is too long, the least important fields are left out.
+/// One field of a line, a text such as "loss 0.95". If the line is too long, the least important fields are left out.
 struct LineField {
   std::string text;
   int importance = 0;   // the least important fields are left out first; the most important one always stays

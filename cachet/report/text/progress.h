@@ -24,7 +24,7 @@ struct ProgressOptions {
   int descriptor = 2;  // standard error, because standard output is for results
 };
 
-/// The progress of a run. Absent values are not shown. If the time left is absent, it is computed from `run_done`.
+/// The progress of a run. Absent values are not shown. If `seconds_left` is absent, it is computed from `run_done`.
 struct ProgressState {
   std::string phase = "train";         // "train", "eval", …
   int64_t epoch = 0, epochs = 0;       // the current epoch, from 1, and the number of epochs; not shown if both are 0
@@ -52,15 +52,15 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Updates the line. Call update() at every step. If the line was updated only a moment ago, update() returns at
-  /// once.
+  /// Updates the line. Call update() at every step. If the line was drawn only a moment ago, update() does not draw it
+  /// again.
   void update(const ProgressState& state) noexcept;
 
   /// Prints a line in every mode, above the bar if there is one.
   void log(std::string_view line) noexcept;
 
   /// Ends a phase with a line of its results, which replaces the bar and is printed in every mode. On a terminal, the
-  /// line has only the fields that fit. In other outputs, the line has all fields.
+  /// line has only the fields that fit. In a file or a pipe, the line of results has all fields.
   void conclude(const std::vector<LineField>& fields) noexcept;
 
   /// Writes the line once more with the last state, and ends the line. A call of update() after finish() starts a new

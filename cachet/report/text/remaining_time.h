@@ -8,8 +8,8 @@ namespace cachet::report {
 /// (evaluations, checkpoints) are part of the time that the work took.
 class RemainingTime {
  public:
-  /// Records that `done` of `total` units are done at `now` (seconds of any clock). Units that were done before the
-  /// first call (in a resumed run), or before `done` decreased, do not count for the speed.
+  /// Records that `done` of `total` units are done at `now` (seconds of any clock). The speed excludes units that were
+  /// done before the first call (in a resumed run) or before `done` decreased.
   void update(double done, double total, double now);
 
   /// Returns the estimated number of seconds left, or std::nullopt before the second update with progress.

@@ -34,8 +34,8 @@ struct TextGrid {
 /// Returns the columns `columns` of a table, with `*` after the best value of each column.
 TextGrid grid_of(const Table& table, const std::vector<size_t>& columns, bool unicode);
 
-/// Turns lines into columns. In the turned table, all cells are aligned right, because a new column has values of
-/// different kinds.
+/// Exchanges rows and columns. In the result, all columns except the first are aligned right, because each then has
+/// values of different kinds.
 TextGrid turned(const TextGrid& grid);
 
 /// Returns the width of all columns together, in terminal columns.

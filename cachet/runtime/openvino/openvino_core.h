@@ -8,7 +8,7 @@
 
 namespace cachet::runtime {
 
-/// Returns this process's only ov::Core. Because it is the only one, OpenVINO reads the list of its plug-ins only once.
+/// Returns this process's only ov::Core. With one ov::Core, OpenVINO reads the list of its plug-ins only once.
 ov::Core& openvino_core();
 
 ov::element::Type element_type(Element element);
@@ -16,8 +16,8 @@ ov::element::Type element_type(Element element);
 /// Returns the text of an OpenVINO error in one line, without the position in OpenVINO's sources.
 std::string reason(const ov::Exception& error);
 
-/// Passes the caller's memory to a request, which reads the memory when it runs. Throws std::runtime_error for a wrong
-/// number of inputs, and ov::Exception for inputs of wrong types or shapes.
+/// Makes an inference request read its inputs from the caller's memory when it runs. Throws std::runtime_error for a
+/// wrong number of inputs, and ov::Exception for inputs of wrong types or shapes.
 void set_inputs(ov::InferRequest& request, std::span<const Input> inputs);
 
 /// Returns the scores from a tensor (N, classes).

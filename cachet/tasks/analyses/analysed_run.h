@@ -118,7 +118,7 @@ class AnalysedRun {
   std::unique_ptr<Task> evaluation_, training_;
 };
 
-/// Restores the buffers of a model when this object is destroyed. As long as the object exists, the buffers may be
+/// Restores the buffers of a model when this object is destroyed. During the lifetime of the object, the buffers may be
 /// changed.
 class BuffersKept {
  public:

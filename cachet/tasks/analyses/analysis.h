@@ -43,8 +43,8 @@ class Analysis {
   virtual std::string_view title() const = 0;  // title of the analysis's section
   /// Whether the analysis uses the evaluation samples, or replayed training steps.
   virtual AnalysisEffort effort() const = 0;
-  /// Describes what the model lacks for this analysis: "has no cache". If the model lacks nothing, returns
-  /// std::nullopt.
+  /// Describes what the model lacks for this analysis: "has no cache". If the model has everything that the analysis
+  /// needs, returns std::nullopt.
   virtual std::optional<std::string> lacks(const torch::nn::Module& model) const = 0;
   /// Estimates how many samples pass through the model in measure(); the backward pass of a replayed step counts as two
   /// passes. The result of passes() is used to estimate the remaining time of the analysis.
@@ -60,8 +60,8 @@ class Analysis {
 /// Returns all analyses, in the order of the page.
 const std::vector<std::unique_ptr<Analysis>>& analyses();
 
-/// Returns the analyses that a list of words, such as "caches,norms", names, in the order of the page. An empty list
-/// names all analyses. For an unknown word, throws std::invalid_argument, which names the nearest known word.
+/// Returns the analyses that a list such as "caches,norms" names, in the order in which the page shows them. An empty
+/// list means all analyses. For an unknown word, throws std::invalid_argument, which names the nearest known word.
 std::vector<const Analysis*> analyses_named(const std::string& list);
 
 // Each of the following functions is defined in its own source file.

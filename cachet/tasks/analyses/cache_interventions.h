@@ -11,9 +11,9 @@
 
 namespace cachet::tasks {
 
-// Changes of a model's stored caches. The effect of a change on the model's results shows whether the model uses its
-// caches. Each function of this file returns the number of caches that it changed. To be able to restore the caches,
-// save the model's buffers before the change.
+// Changes of the values in a model's stored caches. If a change affects the model's results, the model uses its caches.
+// Each function of this file returns the number of caches that it changed. To be able to restore the caches, save the
+// model's buffers before the change.
 
 int64_t zero_caches(torch::nn::Module& model);
 
@@ -33,7 +33,7 @@ using metrics::PartLoss;
 /// list is empty.
 std::vector<PartLoss> losses_of_records(const std::vector<Record>& records);
 
-/// A mean, and its standard error. Fewer than two parts have no standard error.
+/// A mean and its standard error, which requires at least two parts of the evaluation.
 struct MeanLoss {
   double mean = 0;
   std::optional<double> error{};
@@ -42,8 +42,8 @@ struct MeanLoss {
 /// Returns the mean loss with its standard error (metrics::loss_error()).
 MeanLoss mean_loss(const std::vector<PartLoss>& parts);
 
-/// Returns the difference between the mean losses of two evaluations of the same parts. The standard error is that of
-/// the parts' differences. If the parts differ in number or in weight, the result is empty.
+/// Returns the difference between the mean losses of two evaluations of the same parts. The standard error is computed
+/// from one difference of the losses for each part. If the lists differ in size or weights, the result is empty.
 std::optional<MeanLoss> change_of_loss(const std::vector<PartLoss>& before, const std::vector<PartLoss>& after);
 
 }  // namespace cachet::tasks

@@ -74,8 +74,8 @@ inline report::HeatMap similarity_map(report::HeatMap map, SimilarityOf of) {
   return map;
 }
 
-/// Marks the step of the analysed checkpoint in a chart over steps. Returns the sentence that explains the mark. If the
-/// step is not known, the sentence is empty.
+/// Marks the step of the analysed checkpoint in a chart over steps. Returns a sentence that explains the mark in the
+/// chart. If the step is not known, the sentence is empty.
 inline std::string marked_step(const ordered_json& values, report::LineChart& chart) {
   const auto step = values.find("step");
   if (step == values.end() || !step->is_number()) return {};

@@ -11,7 +11,7 @@
 
 namespace cachet::tasks {
 
-/// The k of top-k accuracy in `top5`: a sample is right if its true class is among the k most likely classes.
+/// The k of top-k accuracy in `top5`: a prediction is correct if the true class is among the k most likely.
 inline constexpr int64_t kLikeliest = 5;
 
 /// A sample, its true class and the predicted class.
@@ -40,7 +40,7 @@ struct ClassificationEvaluation {
 /// Returns the JSON text with which a run stores its evaluation. The confusion matrix is a list of its nonzero counts,
 /// each as the three numbers true class, predicted class and count.
 std::string to_json(const ClassificationEvaluation& evaluation);
-/// Reads the JSON of to_json(). Empty for any other text.
+/// Reads the JSON of to_json(). Returns std::nullopt for any other text.
 std::optional<ClassificationEvaluation> evaluation_from_json(const std::string& text);
 /// Whether the evaluation fits data of `classes` classes and `samples` samples: no index, label or count is too large.
 bool fits(const ClassificationEvaluation& evaluation, int64_t classes, int64_t samples);

@@ -14,7 +14,7 @@ namespace cachet::tasks {
 /// evaluation. When a record is read, its numbers have exactly the bits with which they were written.
 Record measured_record(const MeasuredSample& measured, int64_t place, int64_t classes);
 
-/// Reads the records of measured_record(), one after the other.
+/// Reads records that measured_record() made, one after the other.
 class MeasuredRecords {
  public:
   MeasuredRecords(int64_t classes, int64_t samples) : classes_(classes), samples_(samples), seen_(samples) {}

@@ -9,8 +9,8 @@
 
 namespace cachet::tasks {
 
-/// Returns the settings that store the names of a run's classes in its recipe: data.class_names. Empty if there are no
-/// names, or if a recipe cannot hold them (data::can_be_stored).
+/// Returns the settings that store the names of a run's classes in its recipe: data.class_names. Returns no settings if
+/// the run has no class names, or if a recipe cannot hold the names (data::can_be_stored).
 SavedFiles keep_class_names(const std::vector<std::string>& names);
 
 /// If `names` is empty, as in exports of runs without names, sets `names` to the names of an export's classes. Class

@@ -92,8 +92,8 @@ class Detection : public Task,
   /// Computes the results of an evaluation from the records of its images, in the order of the images.
   class Evaluation;
   std::vector<std::vector<FoundObject>> detect(const data::DetectionBatch& batch);
-  /// Returns the size of a window: the number of consecutive images of the evaluation that are sorted by size into
-  /// batches. The evaluation predicts all images of a window before it predicts images of the next window.
+  /// Returns the number of images in a window of the evaluation: consecutive images, which are sorted by size into
+  /// batches. The evaluation finishes all images of one window before it begins the next window of images.
   int64_t window() const;
   /// Returns the number of the first batch in the window (see window()) to which image `index` belongs.
   int64_t first_batch_of_window(int64_t index) const;

@@ -30,8 +30,8 @@ struct DetectorOptions {
   int64_t classes = 80;
   std::vector<std::string> class_names{};  // empty: the categories of the annotation file, in its order
   std::vector<int64_t> category_ids{};     // ids in files of results; empty: ids of the current file, or 1, 2, …
-  /// If all classes of a run are categories of its training file, evaluation refuses the categories that are not
-  /// classes of the run.
+  /// If the recipe sets neither class_names nor other_categories, the run stores `refuse`: in its evaluations, objects
+  /// of a category that is not a class of the run are an error.
   std::optional<data::OtherCategories> other_categories{};  // the option of this name in DetectionSetOptions
   data::DetectionTransformOptions transform{};
   io::OrientationRule orientation = io::OrientationRule::apply;
@@ -49,7 +49,7 @@ DetectorOptions read_detector_options(const config::View& root);
 std::string preparation_text(const DetectorOptions& options);
 std::string preparation_json(const DetectorOptions& options);
 
-/// A detection recipe without its training options: the tables [task], [data] and [model].
+/// The tables [task], [data] and [model] of a detection recipe, which do not include its training options.
 struct DetectionOptions : DetectorOptions {
   std::filesystem::path root{};
   DetectionFiles training{"annotations/instances_train.json", "images/train"};
@@ -109,8 +109,8 @@ std::filesystem::path find_detection_root(const DetectionOptions& options);
 enum class DetectionSplit { training, training_evaluated, validation, test };
 
 /// Opens a split with at most `limit` images (0: any number). The training split follows the recipe's rules for
-/// training images, and contains only the fraction data.fraction of them. `indices` gets a digest of the indices of the
-/// images that data.validation_fraction selects. Throws io::Error if files cannot be read or lack classes,
+/// training images, and has only a fraction of the images (data.fraction). Writes to `indices` a digest of the indices
+/// of the images that data.validation_fraction selects. Throws io::Error if files cannot be read or lack classes, and
 /// std::invalid_argument if the number of classes differs from the model's.
 std::shared_ptr<const data::DetectionSet> open_detection_split(const DetectionOptions& options, DetectionSplit split,
                                                                int64_t limit, std::string* indices = nullptr);

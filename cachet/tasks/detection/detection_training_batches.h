@@ -9,9 +9,9 @@
 
 namespace cachet::tasks {
 
-/// The number of anchors by which the losses of the anchors are divided. With LossDivisor::step, the number is counted
-/// in the whole step (all micro-batches in all processes). With LossDivisor::part, the number is counted separately in
-/// each part (one micro-batch of one process).
+/// The number of anchors by which the losses of the anchors are divided. With LossDivisor::step, the anchors are
+/// counted in the whole step (all micro-batches in all processes). With LossDivisor::part, the anchors are counted
+/// separately in each part (one micro-batch of one process).
 enum class LossDivisor { step, part };
 
 /// Returns the sizes of an image: original, resized, and padded to multiples of `multiple`; and the scale of resizing.

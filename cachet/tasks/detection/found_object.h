@@ -20,7 +20,7 @@ struct FoundObject {
 };
 
 /// A line of JSON: {"index":0,"file":…,"detections":[{"label":2,"class":"star","score":0.98,"bbox":[x,y,w,h],
-/// "segmentation":{"size":[h,w],"counts":…}}]}. An image of a set has `image_id`; a user's image has `file`. Empty
+/// "segmentation":{"size":[h,w],"counts":…}}]}. An image of a data set has `image_id`; a user's image has `file`. Empty
 /// members are left out. If the image could not be read, "error" replaces the detections.
 struct FoundObjects {
   int64_t index = 0;
@@ -30,14 +30,14 @@ struct FoundObjects {
   std::string problem{};
 };
 std::string to_json_line(const FoundObjects& found, const std::vector<std::string>& class_names);
-/// Reads the line of to_json_line(). Empty for any other line.
+/// Reads the line of to_json_line(). Returns std::nullopt for any other line.
 std::optional<FoundObjects> found_objects_from_json(const std::string& line);
 /// Reads the line of a record, which may come from a file that was edited by hand. Throws std::runtime_error if the
 /// line does not have the form of to_json_line(), or if a label is not below `classes`.
 FoundObjects read_found_objects(const std::string& record, int64_t classes);
 
 /// The forms in which a file of results stores an object. If a file has boxes, pycocotools takes the areas of objects
-/// from the boxes. Therefore, masks are measured with a file without boxes.
+/// from the boxes. Therefore, pycocotools uses the areas of masks only if the file has no boxes.
 enum class ResultForms { boxes, masks, both };
 
 /// Returns a file of COCO results. The id of an image without id is its index. `category_ids` has the category id of

@@ -5,8 +5,8 @@
 
 namespace cachet::tasks {
 
-/// Rethrows the current exception. If an engine cannot take the model, cannot run it or computes numbers that are not
-/// finite, throws std::runtime_error instead: the model and a remedy in one line, the reason in the next line.
+/// Rethrows the current exception. If the exception reports that an engine cannot take or run the model or computes NaN
+/// or infinity, replaces it by std::runtime_error with two lines: the model and a remedy, then the reason.
 [[noreturn]] void throw_export_problem(const SavedRun& saved, runtime::EngineKind engine, runtime::Precision precision);
 
 }  // namespace cachet::tasks

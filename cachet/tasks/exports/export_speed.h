@@ -16,8 +16,8 @@ struct ExportSpeed {
   double model_milliseconds = 0, export_milliseconds = 0;  // median times of a batch
   analysis::Quartiles times_as_fast;                       // model's time / export's time, pair by pair
 
-  /// Whether the ratios of times vary so little that the speeds can be compared: the upper quartile is at most twice
-  /// the lower quartile. If the upper quartile is larger, the machine was also doing other work.
+  /// Whether the ratios (model's time / export's time) vary so little that the speeds can be compared: the upper
+  /// quartile is at most twice the lower. If the ratios vary more than this, the machine was also doing other work.
   bool is_comparable() const { return times_as_fast.upper <= 2 * times_as_fast.lower; }
 };
 
@@ -27,8 +27,8 @@ struct SpeedClocks {
   std::function<double()> model, exported, now;
 };
 
-/// Times a batch with the model and the export in turns, until 1.5 s are over (at least one pair) or 40 pairs. If the
-/// ratios are not comparable, measures again with the same time and number of pairs, at most three times.
+/// Times a batch with the model and the export in turns. Stops after 40 pairs of times, or after 1.5 s and at least one
+/// pair. If the ratios are not comparable, measures again with the same time and number of pairs, at most three times.
 ExportSpeed timed_in_turns(const SpeedClocks& clocks, int64_t batch);
 
 /// Measures the times of a model and its export on the CPU with timed_in_turns(). A batch has 8 samples, or 1 if a

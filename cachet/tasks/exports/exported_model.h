@@ -16,27 +16,27 @@ namespace cachet::tasks {
 /// A function that makes the session which replaces a model.
 using MakeSession = std::function<std::unique_ptr<runtime::Session>()>;
 
-/// A plan whose model may be an exported model.
+/// The interface of a task's plan that accepts an exported model instead of a model with weights.
 class TakesExportedModel {
  public:
   virtual ~TakesExportedModel() = default;
   /// Makes build() create tasks that compute with sessions and have no weights of their own.
   virtual void replace_model(const runtime::ExportManifest& manifest, MakeSession make) = 0;
-  /// Returns the manifest, with the recipe's limits of lengths and token ids if an earlier version wrote no limits.
+  /// Returns the manifest. Adds the recipe's maximum length and vocabulary if an earlier version wrote none into it.
   virtual runtime::ExportManifest with_limits(const runtime::ExportManifest& manifest) const { return manifest; }
 };
 
-/// Returns a recipe's plan whose tasks compute with sessions of an engine instead of a model. If the model of the task
-/// cannot be replaced, throws io::Error, which begins with `name`.
+/// Returns a copy of `plan` whose tasks compute with the sessions that `make` returns instead of a model. If the model
+/// of the task cannot be replaced, throws io::Error, which begins with `name`.
 RecipePlan with_sessions(const RecipePlan& plan, const runtime::ExportManifest& manifest, MakeSession make,
                          const std::string& name);
 
-/// Returns a recipe's plan with the model of an exported folder: the rewritten model itself if it is not a graph,
-/// otherwise sessions of the engine. Throws the errors of with_sessions(), and io::Error if weights do not fit.
+/// Returns a recipe's plan with the model of an exported folder: sessions of the engine, or the rewritten model itself
+/// if the export has no graph. Throws the errors of with_sessions(), and io::Error if weights do not fit.
 RecipePlan with_exported_model(const RecipePlan& plan, const runtime::ExportManifest& manifest,
                                const std::filesystem::path& folder);
 
-/// Builds the model that an export of `plan` computes: in evaluation mode, and rewritten in the same way. The built
+/// Builds the model that an export of `plan` computes: in evaluation mode, and rewritten (deploy/rewrite.h). The built
 /// model does not have the weights of the export.
 std::shared_ptr<models::Model> built_as_exported(const models::ModelPlan& plan);
 
@@ -46,8 +46,8 @@ std::shared_ptr<models::Model> built_as_exported(const models::ModelPlan& plan);
 std::optional<std::string> fixed_key(const std::string& setting);
 
 /// Returns the settings that an export stores, one for each value: settings of the model, of the preparation of a
-/// user's sample, and of the task's decisions. Leaves out all other settings, because they only select the data of one
-/// command, or affect only how a command computes.
+/// user's sample, and of the way from the model's outputs to predictions. Leaves out settings that only select the data
+/// of one command, or that affect only how a command computes.
 std::vector<std::string> settings_to_keep(const std::vector<std::string>& settings);
 
 }  // namespace cachet::tasks

@@ -19,7 +19,7 @@ struct ExportOptions {
   runtime::EngineKind engine = runtime::EngineKind::openvino;
   runtime::Precision precision = runtime::Precision::float32;
   /// Whether to compare the export with its model on all evaluation data, including the accuracy, instead of on a
-  /// sample drawn by data.subset_seed. With int8, all data are always compared.
+  /// sample drawn by data.subset_seed. For int8, the comparison always uses all evaluation data.
   bool check_all = false;
 };
 
@@ -35,8 +35,8 @@ struct ExportTolerance {
   deploy::Tolerance answers{};  // tolerance for evaluation samples
   double metric = 0;            // tolerance of the deciding metric: absolute for accuracies, relative for others
 
-  /// Returns the tolerance for the comparison on inputs of users. The best class may change for any number of these
-  /// inputs, because their two best classes may be nearly equal.
+  /// Returns the tolerance for the comparison on inputs of users. The most likely class may change for any number of
+  /// the inputs, because their two most likely classes may have nearly equal scores.
   deploy::Tolerance sent() const { return {answers.log_probability, 1}; }
 };
 ExportTolerance export_tolerance(runtime::Precision precision);
@@ -74,8 +74,8 @@ struct ExportSource {
   std::filesystem::path path;         // argument of open_saved_run()
   std::vector<std::string> settings;  // settings that replace values of the source's recipe
 
-  /// Returns the settings except those whose values the export fixes (fixed_key()), such as the settings of [model]:
-  /// the export includes the model.
+  /// Returns the settings whose values the export does not fix (fixed_key()). Leaves out, for example, the settings of
+  /// [model], because the export includes the model.
   std::vector<std::string> settings_of_export() const;
 };
 
@@ -95,7 +95,7 @@ ExportReport export_model(const ExportSource& source, const ExportOptions& optio
 /// Returns the source as the export names it: "run 1f0c…", "model 9f86…".
 std::string export_source(const SavedRun& saved);
 
-/// Returns lines for people: removed parts, remaining parts with the reasons, and the differences of the results.
+/// Returns lines for people: parts that were removed, parts that remain (and why), and the differences of the results.
 std::vector<std::string> report_lines(const ExportReport& report);
 
 }  // namespace cachet::tasks

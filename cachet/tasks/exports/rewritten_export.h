@@ -20,13 +20,13 @@ struct ComparedScores {
   deploy::DecisionWords words{};
 };
 
-/// A task whose model cannot be written as a graph for an engine. The export of a task of this class is the rewritten
-/// model itself.
+/// A task whose model cannot be written as a graph for an engine. The export of a task whose model has no graph is the
+/// rewritten model itself.
 class ExportsRewrittenModel {
  public:
   virtual ~ExportsRewrittenModel() = default;
   /// Returns the scores of held-out data if the task has opened such data. If the task has not opened held-out data,
-  /// returns the scores of synthetic samples, which are equal for all models of one size. The model must be in
+  /// returns the scores of synthetic samples. The samples are equal for all models of one size. The model must be in
   /// evaluation mode.
   virtual ComparedScores compared_scores() = 0;
   /// Returns the reason why the model is not a graph, as the end of "its model …": "writes token by token".

@@ -23,7 +23,7 @@ ClassifierInputs join_samples(const std::vector<ClassifierInputs>& samples);
 /// Makes samples of noise, equal for all models of the same sizes. Sequences have lengths from 1 to the maximum.
 std::vector<ClassifierInputs> synthetic_samples(const models::Model& model, int64_t count);
 
-/// Makes inputs of the kinds that users send from at least one sample: the first samples alone, batches of 2, 3 and 7
+/// Makes inputs like those of users from the samples (at least one): the first samples alone, batches of 2, 3 and 7
 /// samples, and, for sequences, single sequences of lengths from 1 to the model's maximum.
 std::vector<ClassifierInputs> sent_inputs(const models::Model& model, const std::vector<ClassifierInputs>& samples);
 

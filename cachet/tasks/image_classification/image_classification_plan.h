@@ -17,7 +17,7 @@
 
 namespace cachet::tasks {
 
-/// An image-classification recipe without its training options: the tables [data] and [model].
+/// The tables [data] and [model] of an image-classification recipe, which do not include its training options.
 struct ImageClassificationOptions {
   data::DatasetOptions dataset;
   data::NormalizationOptions normalization;
@@ -27,8 +27,8 @@ struct ImageClassificationOptions {
   nn::OutlierOptions outliers;               // outliers added to the images of a training step
   data::Split held_out = data::Split::test;  // split to evaluate: in training, or (set by build()) in a test
   data::LoaderOptions loader;
-  /// The size of the images on which a trained model was trained. A user's file is resized to this size. 0 if the size
-  /// is not known, or if it differs between images.
+  /// The size of the images on which a trained model was trained. A user's image is resized to stored_size, which is 0
+  /// if the size is not known or differs between images.
   io::ImageSize stored_size{};
   /// The class numbers as names, for an export without class names. If exported_numbers is not empty, class names from
   /// a data folder are not used.
@@ -65,7 +65,7 @@ class ImageClassificationPlan : public TaskPlan,
   std::vector<DataPlace> data() const override;
   std::optional<std::string> absent_data() const override;
   DataLook look_at_data(const data::LookProgress& progress) const override;
-  /// Returns the facts about the data on which a model depends, if the recipe does not have them: the class names, and
+  /// Returns the facts about the training data that the model needs and the recipe does not have: the class names, and
   /// the mean, deviation and size of the training images (image_statistics.h).
   SavedFiles files_to_keep() const override;
   std::vector<std::string> saved_file_settings(const std::filesystem::path& run) const override;

@@ -9,8 +9,8 @@
 
 namespace cachet::tasks {
 
-/// The statistics of a run's training images, which the run stores in the file kImageStatistics. Therefore, the
-/// predictions of the run do not depend on the images of a data folder.
+/// The statistics of a run's training images. The run stores the statistics in the file kImageStatistics, so its
+/// predictions do not depend on the images of a data folder.
 struct ImageStatistics {
   data::Normalization normalization{};  // mean and deviation per channel; empty if recipe or data kind have them
   io::ImageSize size{};                 // size of each image
@@ -18,7 +18,7 @@ struct ImageStatistics {
 inline constexpr const char* kImageStatistics = "image_statistics.json";
 
 /// Returns the statistics as JSON: {"mean": [0.286], "std": [0.353], "height": 28, "width": 28}. If mean and std are
-/// empty, the JSON has no such keys.
+/// empty, the JSON has no keys for them.
 std::string to_json(const ImageStatistics& statistics);
 
 /// Reads the file kImageStatistics. Throws io::Error.

@@ -24,9 +24,9 @@ class PreparesImages {
  public:
   virtual ~PreparesImages() = default;
   virtual Preprocessing preprocessing() const = 0;
-  /// Reads the preparation in timm's config.json in the folder of these weights, and returns it as settings of a recipe
-  /// ("data.normalization.mean=[0.5, 0.5, 0.5]"). Leaves out the values that the recipe itself sets. Returns an empty
-  /// list if the folder has no config.json. Throws the errors of timm_preprocessing().
+  /// Reads the image preparation from timm's config.json in the folder of `weights`, and returns it as settings of a
+  /// recipe ("data.normalization.mean=[0.5, 0.5, 0.5]"). Leaves out settings of values that the recipe itself sets.
+  /// Returns an empty list if the folder has no config.json. Throws the errors of timm_preprocessing().
   virtual std::vector<std::string> preparation_settings(const std::filesystem::path& weights) const = 0;
 };
 
@@ -35,8 +35,8 @@ class PreparesImages {
 std::vector<std::string> normalization_settings(const data::NormalizationOptions& normalization);
 std::vector<std::string> resize_settings(const data::ResizeOptions& resize);
 
-/// Returns mean and deviation for images of one or three channels. For images with other numbers of channels, leaves
-/// mean and deviation to the recipe.
+/// Returns mean and deviation for images of one or three channels. For other numbers of channels, sets neither: the
+/// recipe then determines mean and deviation.
 data::NormalizationOptions normalization_options(const data::Normalization& normalization, int64_t channels);
 
 /// Returns the preprocessing of the publisher of the weights. Mean and deviation are ImageNet's, but 0.5 for timm's

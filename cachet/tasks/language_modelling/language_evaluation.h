@@ -17,7 +17,7 @@ namespace cachet::tasks {
 inline constexpr const char *kBitsPerByte = "bits_per_byte", *kBitsPerCodedByte = "bits_per_coded_byte",
                             *kUncoded = "uncoded", *kTextBytes = "text_bytes";
 
-/// The divisor of bits per byte: the bytes of the encoded part of a text, or of the whole text as in version 0.1.0.
+/// The divisor of "bits per byte": the bytes of the encoded text, or (as in version 0.1.0) of the whole text.
 enum class BitsOf { coded_text, whole_text };
 
 /// A passage of a text, and the model's continuation, both as valid UTF-8 for display.
@@ -59,7 +59,7 @@ using metrics::kBlockTokens;
 /// Sums losses, segment after segment. The standard error of the loss is computed over blocks (metrics::TextBlocks).
 class LanguageTally {
  public:
-  /// Adds a segment's losses. Segments must be added in their order, and all segments have the same batch rows.
+  /// Adds a segment's losses. Segments must be added in text order, and all segments have the same batch rows.
   void add(const SegmentLosses& losses);
   LanguageEvaluation finish() const;  // sets only the members that the losses determine
 

@@ -26,7 +26,7 @@ class LanguageModelling : public Task,
                           public ShowsSamples {
  public:
   /// Opens the data and builds the model. Splits::given opens only the vocabulary. Throws io::Error if data cannot be
-  /// read, std::invalid_argument if they do not fit the model or the batch size.
+  /// read, and std::invalid_argument if they do not fit the model or the batch size.
   LanguageModelling(const LanguageModellingPlan& plan, const train::TrainOptions& training,
                     Splits splits = Splits::both);
 
@@ -34,7 +34,7 @@ class LanguageModelling : public Task,
   std::vector<std::string> head_modules() const override { return {"output"}; }
   std::map<std::string, data::DataDigest> data_digests() const override;
   std::map<std::string, std::string> data_fingerprints() const override;
-  /// Returns the digest of the training text of the baseline.
+  /// Returns the digest of the training text, whose n-grams the baseline counts.
   std::string digest_of_comparisons() const override;
   std::vector<std::string> data_notes() const override;
   int64_t batches_per_epoch() const override;
@@ -44,7 +44,7 @@ class LanguageModelling : public Task,
   train::Metrics evaluate(const train::EvaluationProgress& progress) override;
   std::string evaluation_details() const override { return to_json(evaluation_); }
   void restore_evaluation(const std::string& details) override;
-  /// Returns the number of records: one for each segment. A record has the losses of this segment in all batch rows.
+  /// Returns the number of records: one for each segment. The record has the losses of all batch rows in the segment.
   int64_t evaluation_records() const override;
   std::string record_digest(int64_t index) override;
   /// A model with a memory first reads the segments before `first` again, without predictions. Models without a memory

@@ -24,7 +24,7 @@ struct LanguageEvaluationOptions {
   BitsOf bits_of = BitsOf::coded_text;
 };
 
-/// A recipe of kind "language_modelling" without its training options: the tables [data] and [model].
+/// The tables [data] and [model] of a recipe of kind "language_modelling", without its training options.
 struct LanguageModellingOptions {
   data::CorpusOptions corpus;
   data::LoaderOptions loader;
@@ -67,8 +67,8 @@ class LanguageModellingPlan : public TaskPlan, public TakesRewrittenModel {
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
   void replace_model(std::function<std::shared_ptr<models::Model>()> make) override;
 
-  // A run has a copy of its vocabulary. If the vocabulary file that the run's recipe names changes, the meaning of the
-  // run's tokens therefore stays the same.
+  // A run has a copy of its vocabulary. The tokens of the run therefore have the same meaning even if the vocabulary
+  // file that the recipe names changes.
   SavedFiles files_to_keep() const override;
   std::vector<std::string> saved_file_settings(const std::filesystem::path& run) const override;
 
@@ -76,8 +76,8 @@ class LanguageModellingPlan : public TaskPlan, public TakesRewrittenModel {
   LanguageModellingOptions options_;
 };
 
-/// Describes the metrics: perplexity (decides for words), loss, bits per byte (decides for other tokens), bits per
-/// character, kUncoded, the text's bytes, and the baseline's perplexity.
+/// Describes the metrics: perplexity (the deciding metric for words), loss, bits per byte (the deciding metric for
+/// other tokens), bits per character, kUncoded, the text's bytes, and the baseline's perplexity.
 std::vector<report::MetricDescription> language_metrics(data::CorpusTokens tokens, BitsOf bits_of);
 
 }  // namespace cachet::tasks

@@ -7,10 +7,10 @@
 
 namespace cachet::tasks {
 
-/// A kind of data that a user has.
+/// The kinds of a user's own data for which Cachet can make a recipe.
 enum class OwnDataKind { images, coco, text, pairs, labelled_texts };
 
-/// Returns the name of a kind for people: "class folders of images", "a COCO folder".
+/// Returns the name of a kind of data, for users: "class folders of images", "a COCO folder".
 std::string to_text(OwnDataKind kind);
 
 /// A class and its files in one split.

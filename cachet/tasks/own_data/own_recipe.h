@@ -11,8 +11,8 @@ struct OwnDataRequest {
   std::string model;               // a name (models/registry.h)
   std::filesystem::path data;      // a folder or a file
   std::filesystem::path prepared;  // folder in which texts are prepared
-  /// Settings "key=value" that replace values of the recipe. The values that are chosen for other keys may depend on
-  /// these settings.
+  /// Settings "key=value" that replace values of the recipe. Cachet may choose the values of other keys of the recipe
+  /// by these settings.
   std::vector<std::string> settings{};
   std::string init{};               // the initial weights, as the user names them
   std::filesystem::path weights{};  // a file next to timm's config.json, or a model folder, from which the recipe takes
@@ -27,8 +27,8 @@ struct OwnRecipe {
 
 /// Recognises the data, prepares texts, and chooses the values of a recipe: number of classes, crops, subwords, batch
 /// size, epochs. If the data fit several kinds of data, the task of the model decides, and the line for the user names
-/// both kinds. Throws io::Error if data cannot be used (an empty class), std::invalid_argument if the data fit no task
-/// of the model.
+/// both kinds. Throws io::Error if data cannot be used (for example, if a class is empty), std::invalid_argument if the
+/// data fit no task of the model.
 OwnRecipe make_own_recipe(const OwnDataRequest& request);
 
 }  // namespace cachet::tasks

@@ -23,16 +23,16 @@ struct PreparedTexts {
   std::vector<std::string> notes{};        // lines for the user
 };
 
-/// Returns a note about classes that have too few samples for a split ("validation"), so that the results of the split
-/// do not measure them; empty if there are none.
+/// Returns a note about the classes with too few samples for the split `split` ("validation"). The results of the split
+/// therefore do not measure these classes. The note is empty if there are no such classes.
 std::string unmeasured_classes_note(const std::vector<std::string>& classes, const std::string& split);
 
 /// Each function prepares texts in a folder of `prepared` whose name ends in a digest of the input, or reuses this
 /// folder. Text that is not UTF-8 is read with as_utf8() (text_encodings.h), and a note names the encoding and the
 /// first line. If the data have no splits, a tenth is used for validation and a tenth for tests: the last lines of a
-/// text, or random labelled texts of each class. From pairs, a twentieth of the pairs, at most 1,000, is drawn for each
-/// of the two splits. If the data have a training split and only one other split, the same fraction of the training
-/// data is used for validation. Throws io::Error if a file cannot be read, or if there is too little text.
+/// text, or random labelled texts of each class. Of sentence pairs, a twentieth (at most 1,000) is drawn for validation
+/// and as many for tests. If the data have `train` and one other split, the other is for tests; a tenth of `train` (a
+/// twentieth of pairs) is for validation. Throws io::Error if a file cannot be read, or for too little text.
 PreparedTexts prepare_text(const FoundData& found, const std::filesystem::path& prepared);
 PreparedTexts prepare_pairs(const FoundData& found, const std::filesystem::path& prepared);
 PreparedTexts prepare_labelled_texts(const FoundData& found, const std::filesystem::path& prepared);

@@ -15,9 +15,9 @@ struct TextEncoding {
 };
 
 /// Returns a text as UTF-8 without a byte-order mark, with lines ending in "\n". Text is read as UTF-16 if it has a
-/// mark of UTF-16, or if at least every eighth byte is zero and the indices of all zero bytes are even, or all odd. In
-/// other texts, each line that is not UTF-8 is read as Windows-1252. If `encoding` is not null, the text's encoding is
-/// stored in *encoding. Throws io::Error if a text that is not UTF-16 has zero bytes.
+/// mark of UTF-16, or if at least every eighth byte is zero and the indices of all zero bytes are even, or all odd. If
+/// a text is not UTF-16, each line that is not UTF-8 is read as Windows-1252. If `encoding` is not null, the text's
+/// encoding is stored in *encoding. Throws io::Error if a text that is not UTF-16 has zero bytes.
 std::string as_utf8(std::string_view bytes, TextEncoding* encoding = nullptr);
 
 /// Reads files with as_utf8(), and counts the files that are not UTF-8. A file that is read twice counts twice.
@@ -36,7 +36,7 @@ class TextReader {
   TextEncoding encoding_;  // encoding of that file
 };
 
-/// Returns the lines of a text, without their ends.
+/// Returns the lines of a text, without line ends.
 std::vector<std::string_view> lines_of(std::string_view text);
 
 }  // namespace cachet::tasks

@@ -8,7 +8,7 @@
 namespace cachet::tasks {
 
 /// Describes how the conditions of a group's results differ from the conditions of the first finished group's results.
-/// The conditions are the task, the test data, and values that report::MetricDescription::condition marks, such as
+/// The conditions are the task, the test data, and metrics that MetricDescription::condition marks. An example is
 /// "bytes of the text: 1200 and 1100". If no difference is known, the description is empty.
 std::string differing_conditions(const RunGroup& group, const std::vector<RunGroup>& groups);
 
@@ -17,13 +17,13 @@ std::string differing_conditions(const RunGroup& group, const std::vector<RunGro
 bool are_conditions_unknown(const RunGroup& group, const std::vector<RunGroup>& groups);
 
 /// Returns the names of runs whose image files have the same names and sizes as a compared run's image files, but other
-/// modification times. Compares the test data of each group with those of the first finished group. Within a group,
-/// compares both the training data and the test data of the runs.
+/// modification times. Compares the test data of each group with the test data of the first finished group. Within a
+/// group, compares both the training data and the test data of the runs.
 std::vector<std::string> runs_with_other_times(const std::vector<RunGroup>& groups);
 
 /// Whether the group of runs takes part in statistical tests and in the choice of the best group. The group must be
-/// finished, none of its seeds may have failed, and its conditions must not be known to differ from those of the first
-/// finished group.
+/// finished, none of its seeds may have failed, and no difference between its conditions and those of the first
+/// finished group may be known.
 bool is_ranked(const RunGroup& group, const std::vector<RunGroup>& groups);
 
 }  // namespace cachet::tasks

@@ -22,23 +22,23 @@ struct CostCurve {
   std::vector<CostPoint> points;
 };
 
-/// A chart of the results of models over their multiply-accumulates, as in Fig. 1 of Cached Transformers (arXiv
-/// 2312.12742).
+/// A chart with the multiply-accumulates of models on the x axis and their results on the y axis, as in Fig. 1 of
+/// Cached Transformers (arXiv 2312.12742).
 struct CostCurves {
   std::string metric;  // "top-1"
   report::ValueForm form = report::ValueForm::number;
   std::vector<CostCurve> curves;
 };
 
-/// Returns the curves of those ranked groups whose multiply-accumulates are known and whose deciding metric is that of
-/// the first group with known multiply-accumulates. Empty if the groups have fewer than two different costs.
+/// Returns the curves of ranked groups with known multiply-accumulates. Leaves out groups with another deciding metric
+/// than the first such group. Returns no curves if there are fewer than two different costs.
 CostCurves cost_curves(const std::vector<RunGroup>& groups);
 
 /// Returns the family of a model, which is its name up to the size: "pvt_v2" for "pvt_v2_b2".
 std::string model_family(const std::string& model);
 
-/// cost_chart() and cost_table() return the chart and the table of the results over the cost. `curves` must not be
-/// empty.
+/// cost_chart() and cost_table() return a chart and a table that show the results as a function of the cost. `curves`
+/// must not be empty.
 report::LineChart cost_chart(const CostCurves& curves);
 report::Table cost_table(const CostCurves& curves);
 

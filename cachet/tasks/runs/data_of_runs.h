@@ -17,11 +17,11 @@ DataOfRuns compared_data(const RunRecord& one, const RunRecord& other, const std
 /// Digests do not cover the bytes of image files: another file of equal size may have replaced an image file.
 bool only_times_differ(const RunRecord& one, const RunRecord& other, const std::string& split);
 
-/// Whether the numbers of evaluated samples of both runs are known and differ.
+/// Whether it is known that the two runs evaluated different numbers of samples.
 bool numbers_of_samples_differ(const RunRecord& one, const RunRecord& other);
 
-/// Compares the evaluation data of the runs. If the two runs evaluated different numbers of samples, the result is also
-/// `other`.
+/// Compares the evaluation data of the runs. Returns `other` if the data differ, or if the runs evaluated different
+/// numbers of samples.
 DataOfRuns compared_test_data(const RunRecord& one, const RunRecord& other);
 
 }  // namespace cachet::tasks

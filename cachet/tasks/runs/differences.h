@@ -17,7 +17,7 @@ struct Contender {
   std::optional<size_t> seeds{};  // number of seeds of a mean, whose spread is the deviation between seeds
 };
 
-/// A note for tables and texts in which several differences have a verdict (Difference::Verdict).
+/// A note at the end of tables and texts that show several verdicts on differences (Difference::Verdict).
 inline constexpr const char* kNotCorrected =
     "Each verdict is at 95 % by itself; the verdicts are not corrected for several comparisons.";
 
@@ -28,10 +28,10 @@ std::string gap_text(const RunValue& value, double gap);
 /// Returns the deciding metric of each ranked group (is_ranked); empty if there were no evaluations.
 std::vector<Contender> contenders(const std::vector<RunGroup>& groups);
 
-/// The difference of a contender from the first contender, and whether it exceeds chance at 95 %. Means of seeds are
-/// compared by Welch's t-test. The difference of two single runs is compared with twice its standard error on the test
-/// data. The standard error does not include the effect of other seeds. The difference of a single run from a mean of
-/// seeds has no verdict.
+/// The difference of a contender from the first contender, and whether it is significant (95 % confidence). Means of
+/// seeds are compared by Welch's t-test. The difference of two single runs is compared with twice its standard error on
+/// the test data. The standard error does not include the effect of other seeds. The difference of a single run from a
+/// mean of seeds is not tested (Verdict::none).
 struct Difference {
   enum class Verdict { none, more, no_more };
 
@@ -44,12 +44,12 @@ struct Difference {
   std::string verdict_text() const;
 };
 
-/// Returns the differences of the later contenders from the first contender, for contenders with the same metric as the
-/// first.
+/// Compares each later contender with the first contender, and returns the differences. Skips contenders with another
+/// metric than the first.
 std::vector<Difference> differences(const std::vector<Contender>& all);
 
-/// If there are up to three differences, they are shown as sentences, and the table is empty. If there are more
-/// differences, they are shown as a table, without sentences.
+/// If there are up to three differences, they are shown as sentences, and the table is empty. If there are more than
+/// three differences, they are shown as a table, without sentences.
 std::string difference_sentences(const std::vector<Difference>& all);
 report::Table difference_table(const std::vector<Difference>& all);
 

@@ -15,8 +15,8 @@ std::vector<report::ComparedRun> compared(const std::vector<RunGroup>& groups);
 /// Returns a row of the results for each single run, without curves.
 std::vector<report::ComparedRun> compared_alone(const std::vector<RunGroup>& groups);
 
-/// Returns a table with a row for each run over which the mean of a group is taken, and with the columns seed, state,
-/// step and deciding metric. Empty if no group has several seeds.
+/// Returns a table of all runs that count for the mean of their group: a row for each run, with the columns seed,
+/// state, step and deciding metric. The table is empty if no group has several seeds.
 report::Table seeds_table(const std::vector<RunGroup>& groups);
 
 /// Returns a sentence for each run with unreadable lines in metrics.jsonl. If a run has unreadable lines in
@@ -26,7 +26,7 @@ std::vector<std::string> unreadable_lines(const std::vector<RunGroup>& groups);
 /// Returns the sentences below the results: differences of groups, the meaning of ±, and runs outside the means.
 std::string comparison_notes(const std::vector<RunGroup>& groups);
 
-/// Returns tables of the differences from the first group: of many groups (too long for a note), and of pairs of seeds.
+/// Returns the tables of differences from the first group (difference_table, paired_seeds_table) that are not empty.
 std::vector<report::Table> difference_tables(const std::vector<RunGroup>& groups);
 
 /// Returns the page with results, seeds, differing keys and curves.

@@ -27,7 +27,7 @@ struct RunGroup {
   /// Returns the number of failed runs. If a run of the group failed, the group takes no part in statistical tests and
   /// in the choice of the best group.
   size_t failed() const;
-  /// Whether all runs of counted() are finished. Only if all runs of counted() are finished, the group takes part in
+  /// Whether all runs of counted() are finished. If a run of counted() is not finished, the group takes no part in
   /// statistical tests and in the choice of the best group.
   bool is_over() const;
 
@@ -41,8 +41,8 @@ struct ReadGroups {
 };
 
 /// Reads runs and folders of runs or seeds, and groups the runs in the order of the paths. A repeated run counts once.
-/// If no run can be read, throws std::runtime_error with all lines of ReadGroups::unreadable. If `look` is not empty,
-/// it determines whether test data are the same (settle_test_data).
+/// If no run can be read, throws std::runtime_error with all lines of ReadGroups::unreadable. If `look` is given, calls
+/// settle_test_data() with it, which makes the digests of the test data comparable.
 ReadGroups read_groups(const std::vector<std::filesystem::path>& paths, const LookAtTestData& look = {});
 
 /// Groups runs that have been read. If two runs have the same recipe and seed, the second run begins a new group.

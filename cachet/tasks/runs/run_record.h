@@ -17,7 +17,7 @@ namespace cachet::tasks {
 
 inline constexpr const char* kSeedKey = "train.seed";
 
-/// Whether a key stores the class names. Runs of version 0.1.0 do not have such a key; in comparisons with these runs,
+/// Whether a key stores the class names. Runs of version 0.1.0 do not store class names; in comparisons with such runs,
 /// the missing key does not count as a difference.
 inline bool names_classes(const std::string& key) {
   return key == "data.class_names" || key == "data.other_categories";
@@ -56,7 +56,7 @@ struct RunRecord {
 /// Reads a run. Throws std::runtime_error if the folder is not a run. If the run has no description because an early
 /// version began it, computes the description from the recipe by the current rules; throws config::Error if the recipe
 /// can no longer be read. If the multiply–accumulates of the run were counted by an earlier rule, they are counted
-/// again from the run's recipe. If the new count fails, the multiply–accumulates are left out.
+/// again from the run's recipe. If the count is impossible, the record of the run has no multiply–accumulates.
 RunRecord read_run(const std::filesystem::path& run);
 
 }  // namespace cachet::tasks

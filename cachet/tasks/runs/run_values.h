@@ -37,8 +37,8 @@ std::vector<RunValue> run_values(const RunRecord& run);
 /// divisor n − 1, and is NaN for one run. If a value has OverSeeds::best, returns the best value instead of the mean.
 std::vector<RunValue> over_seeds(const std::vector<std::vector<RunValue>>& runs);
 
-/// If the group has only a single run, returns its run_values(). Otherwise, returns over_seeds() of the group's counted
-/// runs. The values of a group are computed only once.
+/// If the group has one seed, returns run_values() of its run. If the group has several seeds (has_seeds()), returns
+/// over_seeds() of the runs that counted() returns. The values are computed in the first call and stored in the group.
 const std::vector<RunValue>& group_values(const RunGroup& group);
 
 /// Returns the value in the form that tables show: "85.6 % ± 0.8 %".

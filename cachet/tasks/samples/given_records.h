@@ -10,7 +10,7 @@
 
 namespace cachet::tasks {
 
-/// The possible positions, among the user's samples, of the sample to which a saved record belongs.
+/// Where a sample may be among a user's samples if its record was saved earlier.
 enum class SampleLocations {
   same,  // the sample is at the index of the record
   any,   // the sample is anywhere: samples may have been inserted, and their order may have changed

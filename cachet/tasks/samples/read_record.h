@@ -41,7 +41,7 @@ class SamplesOfRecords {
   /// Adds a record of the sample with the index `sample`, from 0 to samples − 1. Throws std::runtime_error if the
   /// sample already has a record.
   void add(int64_t sample);
-  /// Throws std::runtime_error if a sample has no record. `many` is the plural of the sample: "images".
+  /// Throws std::runtime_error if a sample has no record. `many` is the plural noun for the samples: "images".
   void require_all(const std::string& many) const;
   int64_t records() const { return records_; }
 

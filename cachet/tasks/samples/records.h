@@ -21,14 +21,14 @@ struct RecordOrigin {
   std::string sample;  // digest of the sample's bytes; empty in records of version 0.1.0
   bool operator==(const RecordOrigin&) const = default;
 };
-/// A function that returns the origin that record `index` would have if it were made now.
+/// A function that returns the origin that a new record for index `index` would have now.
 using OriginOf = std::function<RecordOrigin(int64_t index)>;
 
 /// Describes the source of records.
 class RecordSource {
  public:
-  /// `more` has options on which records depend, in addition to `options`. Throws train::DamagedCheckpoint, and
-  /// io::Error if the digest of the weights cannot be read.
+  /// `more` describes further options on which the records depend. Throws train::DamagedCheckpoint, and io::Error if
+  /// the digest of the weights cannot be read.
   RecordSource(const SavedRun& saved, const AnswerOptions& options, const std::string& more = {});
 
   /// Returns the source of the records of a task's evaluation data.
@@ -57,10 +57,10 @@ enum class WhyForgotten {
   earlier_rule,  // another rule made the record
 };
 
-/// Records in a growing file, from index 0 on. An interrupted process leaves complete records and an incomplete last
-/// line, which is cut off when the file is opened again. Earlier versions let two processes write one file at the same
-/// time, which left repeated and mixed lines. When the file is opened, repeated and mixed lines are removed. If a
-/// record was lost, all later records are also removed.
+/// A file to which records are appended, numbered from 0. An interrupted process leaves complete records and an
+/// incomplete last line, which is cut off when the file is opened again. Earlier versions let two processes write one
+/// file at the same time, which left repeated and mixed lines. When the file is opened, repeated lines and lines that
+/// mix several records are removed. If a record was lost, all later records are also removed.
 class RecordFile {
  public:
   /// Locks the file until this object ends. Throws io::FileInUse if another process has locked the file. If the file
@@ -76,14 +76,14 @@ class RecordFile {
   /// Returns the origin of the record `index`, which must be below done().
   const RecordOrigin& origin(int64_t index) const { return origins_.at(static_cast<size_t>(index)); }
   bool is_of(int64_t index, const RecordOrigin& other) const { return origin(index) == other; }
-  /// Throws std::runtime_error unless the record `index` has the origin `origin`. The error states which input differs:
-  /// the bytes of the sample or another input.
+  /// Throws std::runtime_error unless the record `index` has the origin `origin`. The error states what has changed
+  /// since the record was made: the bytes of the sample, or another input.
   void require(int64_t index, const RecordOrigin& origin) const;
   /// Throws std::runtime_error if there are more than `samples` records.
   void require_at_most(int64_t samples) const;
 
-  /// Whether record `index` < done() is a record of version 0.1.0, which lacks the digest of its sample's bytes. A
-  /// record without this digest is made again, and so are all later records: forget_from() removes the records from
+  /// Whether record `index` < done() is a record of version 0.1.0, which lacks the digest of its sample's bytes. If a
+  /// record lacks this digest, the record and all later records are made again: forget_from() removes the records from
   /// `index` on. If `sources` does not contain the source of the record, require_old() throws the error of require().
   bool is_old(int64_t index) const { return origin(index).sample.empty(); }
   void require_old(int64_t index, const std::vector<std::string>& sources) const;
@@ -116,8 +116,8 @@ class RecordFile {
 
 /// Compares the origins of all records of a file with their present origins, and throws the error of
 /// RecordFile::require() if they differ. Two kinds of records of version 0.1.0 are exceptions: records without the
-/// digest of their sample's bytes, and records of another rule, which have the origin `earlier`. After the comparison,
-/// removes the first record that is an exception, and all records after it.
+/// digest of their sample's bytes, and records made by an earlier rule, whose origin equals `earlier`. After the
+/// comparison, removes the first record of these two kinds, and all records after it.
 void require_all(RecordFile& file, const OriginOf& origin, const std::function<std::vector<std::string>()>& old_sources,
                  const OriginOf& earlier = {});
 

@@ -11,7 +11,7 @@
 
 namespace cachet::tasks {
 
-/// A recipe of kind "sequence_classification" without its training options: the tables [data] and [model].
+/// The tables [data] and [model] of a recipe of kind "sequence_classification", without its training options.
 struct SequenceClassificationOptions {
   data::SequenceDatasetOptions dataset;
   data::SequenceLoaderOptions loader;
@@ -50,9 +50,9 @@ class SequenceClassificationPlan : public TaskPlan, public ClassifiesData, publi
   void replace_model(const runtime::ExportManifest& manifest, MakeSession make) override;
   runtime::ExportManifest with_limits(const runtime::ExportManifest& manifest) const override;
 
-  // A run stores its class names, and a copy (subwords.model) of the subword model of its texts. Therefore, the run
-  // can be moved to another machine, and its tokens have the same meaning even if the file that its recipe names
-  // changes.
+  // A run stores its class names, and a copy (subwords.model) of the subword model of its texts. Because of the copy,
+  // the run can be moved to another machine. The run's tokens have the same meaning even if the recipe's file of the
+  // subword model changes.
   SavedFiles files_to_keep() const override;
   std::vector<std::string> class_name_settings() const override;
   int64_t classes_of_model() const override { return options_.model.classes; }

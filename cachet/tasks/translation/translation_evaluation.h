@@ -49,7 +49,7 @@ struct TranslationEvaluation {
   bool operator==(const TranslationEvaluation&) const = default;
 
   /// Returns the metrics. If `translates` is true, the metrics include BLEU, chrF, their standard errors and the ratio
-  /// of lengths.
+  /// of lengths (translation / reference).
   train::Metrics metrics(bool translates) const;
 };
 

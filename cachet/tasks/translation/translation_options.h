@@ -9,7 +9,7 @@
 namespace cachet::tasks {
 
 /// Options for translating sentences by beam search or, if `sampling` is set, by random sampling of beam.n_best
-/// translations for each sentence. Evaluations, translations of a user's lines and benchmarks use these options.
+/// translations for each sentence. Evaluations, benchmarks, and translations of a user's lines use these options.
 struct TranslationOptions {
   models::BeamOptions beam{};
   std::optional<models::SamplingOptions> sampling{};
@@ -18,7 +18,7 @@ struct TranslationOptions {
   int64_t lines = 256;        // number of lines that are read before the first batch, to batch similar lengths
 };
 
-/// Checks the options. For an invalid option, throws std::invalid_argument with its name.
+/// Checks the options. If an option is invalid, throws std::invalid_argument with the name of the option.
 void check_translation(const TranslationOptions& options);
 
 }  // namespace cachet::tasks

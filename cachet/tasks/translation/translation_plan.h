@@ -25,7 +25,7 @@ struct TranslationEvaluationOptions {
   metrics::BleuOptions bleu{};
 };
 
-/// A recipe of kind "translation" without its training options: the tables [data] and [model].
+/// The tables [data] and [model] of a recipe of kind "translation", without its training options.
 struct TranslationTaskOptions {
   data::ParallelOptions parallel;
   data::ParallelLoaderOptions loader;
@@ -69,8 +69,8 @@ class TranslationPlan : public TaskPlan, public TakesRewrittenModel {
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
   void replace_model(std::function<std::shared_ptr<models::Model>()> make) override;
 
-  // The folder of a run has copies of the run's vocabularies. If the vocabulary files that the run's recipe names
-  // change, the meaning of the run's tokens therefore stays the same.
+  // The folder of a run has copies of the run's vocabularies. The tokens of the run therefore have the same meaning
+  // even if the vocabulary files that the recipe names change.
   SavedFiles files_to_keep() const override;
   std::vector<std::string> saved_file_settings(const std::filesystem::path& run) const override;
 
@@ -81,9 +81,9 @@ class TranslationPlan : public TaskPlan, public TakesRewrittenModel {
   TranslationTaskOptions options_;
 };
 
-/// Describes the metrics: BLEU (which decides if there are translations), chrF, the loss of smoothed targets, the loss
-/// of unsmoothed targets (which decides otherwise), the latter's perplexity, and the length of translations. The unit
-/// tokens/s refers to target tokens, as in fairseq.
+/// Describes the metrics: BLEU (the deciding metric if there are translations), chrF, the loss of smoothed targets, the
+/// loss of unsmoothed targets (otherwise the deciding metric), the perplexity from this loss, and the length of
+/// translations. The unit tokens/s refers to target tokens, as in fairseq.
 std::vector<report::MetricDescription> translation_metrics(bool translates);
 
 }  // namespace cachet::tasks

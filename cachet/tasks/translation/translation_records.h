@@ -10,7 +10,7 @@
 
 namespace cachet::tasks {
 
-/// The values of a pair of sentences that an evaluation sums.
+/// Values of one pair of sentences, which an evaluation sums over the pairs.
 struct PairLosses {
   int64_t pair = 0, tokens = 0;  // index in the split; number of predicted tokens of the target, with the end token
   double loss = 0, nll = 0;      // sum of −log p of these tokens, in nats: loss for smoothed targets, nll for targets

@@ -24,7 +24,7 @@ struct ModelFolderFacts {
   std::string source_digest{};  // SHA-256 of that file
   /// A JSON object about the model's input, whose keys are copied into config.json. For images, the object has the keys
   /// num_classes, label_names (if the classes have names), input_size ([channels, height, width]) and preprocessing.
-  /// For texts, the object has one key, the kind of input, whose value is an object with the sizes.
+  /// For texts, the object has one key, the kind of input. The key's value is an object with the input's sizes.
   std::string input = "{}";
   /// The tensors of the model that are not from the source of the weights and were never trained.
   std::vector<std::string> untrained{};

@@ -17,7 +17,7 @@ struct ModelRecipe {
   std::string preparation{};                                // preparation of images in words; empty for text
 };
 
-/// Whether a model with this ability can be stored as a model folder.
+/// Whether models with the capability `ability` can be stored as model folders.
 bool has_model_folder(models::Capability ability);
 
 /// Reads `[model]`, the kind of its task, and the preparation of images. For a classifier, `defaults` has the values of

@@ -19,7 +19,7 @@ namespace cachet::tasks {
 std::optional<Preprocessing> timm_preprocessing(const std::filesystem::path& weights, const Preprocessing& defaults,
                                                 int64_t channels);
 
-/// The model in timm's config.json in the folder of these weights.
+/// The model that timm's config.json, next to a file of weights, describes.
 struct TimmModel {
   std::string name;                     // "vit_small_patch16_224"
   std::vector<std::string> settings{};  // settings such as "model.classes=1000", if the file has them

@@ -55,7 +55,7 @@ struct WeightImportReport {
     return names;
   }
 
-  /// Whether the layers that score classes start fresh: the model's classes then differ from the file's classes.
+  /// Whether the layers that score classes start with random weights. The model's classes then differ from the file's.
   bool starts_classes_anew() const {
     return std::ranges::any_of(fresh, [](const Fresh& each) { return each.reason != Reason::new_part; });
   }
@@ -66,7 +66,7 @@ struct WeightImportReport {
 /// with their initial values: the cache and its gates, λ, statistics of norms, trained kernels, and a head of another
 /// number of classes. If a classifier's file fills the backbone of a detector, gates and λ are from the file, but the
 /// caches stay empty. Throws io::Error and leaves the model unchanged if a weight is NaN or infinity. Unless the option
-/// `partial` is set, also throws if any other weight is missing, left over or of another shape.
+/// `partial` is set, also throws if any weight outside the listed parts is missing, left over or of another shape.
 WeightImportReport import_weights(torch::nn::Module& model, const std::filesystem::path& path,
                                   const WeightImportOptions& options = {});
 

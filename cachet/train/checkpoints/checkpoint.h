@@ -34,8 +34,8 @@ class DamagedCheckpoint : public std::runtime_error {
 /// Writes a checkpoint folder atomically. The files are written to a hidden folder next to the checkpoint folder, and
 /// each file is flushed to the disk. The last file is manifest.json, with the size and SHA-256 of each file. After the
 /// last file, the hidden folder is renamed and its parent folder is flushed. A later evaluation adds an EvaluationMark
-/// to the checkpoint. If writing fails, throws io::Error, which names path and bytes, and removes everything that was
-/// written.
+/// to the checkpoint. If writing fails, removes everything that was written, and throws io::Error, which names the path
+/// and the number of bytes.
 void write_checkpoint(const std::filesystem::path& folder, const Checkpoint& checkpoint, const std::string& run_id,
                       io::FileSystem& file_system = io::FileSystem::real());
 

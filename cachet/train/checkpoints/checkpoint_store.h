@@ -13,11 +13,11 @@
 namespace cachet::train {
 
 /// The checkpoints of a run. A checkpoint is a folder `step-<number>`, written once; later only an evaluation mark is
-/// added. Two small files, `last` and `best`, each name one folder. The pointers `last` and `best` are plain files,
-/// because plain files can be replaced atomically on every file system and copied with every tool. A resume does not
-/// need the pointers: it takes the newest complete checkpoint. Only real folders in the run's folder count as its
-/// checkpoints. Pointers that name a path and symbolic links `step-…` do not count. The run's folder itself may be a
-/// link.
+/// added. Two small files, the pointers `last` and `best`, name the folders of the last and the best checkpoint. They
+/// are plain files, because plain files can be replaced atomically on every file system and copied with every tool. A
+/// resume does not need the pointers: it takes the newest complete checkpoint. Only real folders in the run's folder
+/// count as its checkpoints. Symbolic links `step-…` are ignored, and so are pointers with a path instead of a folder's
+/// name. The run's folder itself may be a link.
 class CheckpointStore {
  public:
   /// `keep` >= 1 is the number of newest checkpoints that a save leaves, in addition to the best and the last one. A
@@ -32,8 +32,8 @@ class CheckpointStore {
     std::vector<std::string> not_removed;  // reasons why obsolete checkpoints could not be removed
   };
   /// Reads the newest complete checkpoint. Skips damaged checkpoints and lists them in refused(). Corrects the pointers
-  /// `last` and `best` accordingly, and removes the remains of a killed process. If checkpoints exist but all are
-  /// damaged, throws DamagedCheckpoint, which names them. Throws io::NewerSchema.
+  /// `last` and `best` if they are outdated or name a damaged checkpoint, and removes the remains of a killed process.
+  /// If checkpoints exist but all are damaged, throws DamagedCheckpoint, which names them. Throws io::NewerSchema.
   std::optional<Found> resume();
   const std::vector<std::string>& refused() const { return refused_; }
 
@@ -43,10 +43,10 @@ class CheckpointStore {
   };
   /// Writes a checkpoint and makes `last` name it. If the new checkpoint is the best, `best` also names it. Then
   /// removes older checkpoints. Nothing is removed before the new checkpoint is on the disk. Throws io::Error if the
-  /// write fails. A checkpoint that another process reads (HeldCheckpoint) is removed by a later save.
+  /// write fails. A checkpoint that another process reads (HeldCheckpoint) stays, and is removed by a later save.
   Saved save(const Checkpoint& checkpoint);
-  /// Adds the results of an evaluation to its checkpoint. For a new best checkpoint, points `best` to it, then removes
-  /// older checkpoints, also the earlier best. If writing fails, throws io::Error, and the checkpoint does not change.
+  /// Adds the results of an evaluation to its checkpoint. If it is the best checkpoint so far, makes `best` name it and
+  /// removes older ones, also the earlier best. If writing fails, throws io::Error, and the checkpoint does not change.
   Saved mark(const std::filesystem::path& checkpoint, const EvaluationMark& mark);
 
   /// Throws io::Error unless the disk has room for a checkpoint of `bytes` bytes.
@@ -77,18 +77,18 @@ struct HeldCheckpoint {
   std::optional<io::FolderLock> lock;
 };
 
-/// Finds a checkpoint with find_checkpoint(), and holds it. If training removes the checkpoint that a pointer names
-/// before the function holds it, the function reads the pointer again. Throws the errors of find_checkpoint().
+/// Finds a checkpoint with find_checkpoint(), and locks it. If training removes the checkpoint that a pointer names
+/// before the function locks it, the function reads the pointer again. Throws the errors of find_checkpoint().
 HeldCheckpoint hold_checkpoint(const std::filesystem::path& run_or_checkpoint);
 
 /// Returns a folder's checkpoints by name, newest first. Of several checkpoints of a step, returns only the newest.
 std::vector<std::filesystem::path> newest_checkpoints(const std::filesystem::path& folder);
 
-/// The choice of checkpoints for hold_newest_checkpoints().
+/// Which checkpoints hold_newest_checkpoints() considers.
 enum class CheckpointChoice {
   all,
-  /// All checkpoints except those that were saved only for their evaluation, which train.keep does not count. The last
-  /// checkpoint is always included.
+  /// All checkpoints except those that were saved only for their evaluation, which train.keep does not count. The
+  /// choice `regular` always includes the last checkpoint.
   regular,
 };
 

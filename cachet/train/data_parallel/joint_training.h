@@ -14,12 +14,12 @@
 #include "cachet/train/training_task.h"
 
 /// Processes that train one model together. Every process has the model and a part of every batch. Rank 0 runs a
-/// Trainer. Before an act in which all processes take part, rank 0 sends a command to the other processes, and they run
-/// it. During a step, TrainingStep and modules that sum over a batch exchange values between the processes
+/// Trainer. Before each action of all processes (such as a step), rank 0 sends a command to the other processes, which
+/// run it. During a step, TrainingStep and modules that sum over a batch exchange values between the processes
 /// (nn::use_batch_reducer).
 namespace cachet::train {
 
-/// The next operation of rank 0 in which all processes take part. Rank 0 sends it to the other processes.
+/// The next operation in which all processes take part, as a command that rank 0 sends to the other processes.
 enum class Command : int64_t { step, give_state, renew_average, leave };
 
 /// The settings that all processes of a run must have in common.
@@ -52,7 +52,7 @@ class Leader {
   /// Waits for all processes, which then begin or continue from the checkpoint. If a process has another recipe, other
   /// data or another version, all processes throw std::runtime_error, which names that process.
   void begin(const RunIdentity& own, const std::optional<std::filesystem::path>& checkpoint);
-  /// Sends `act` to the other processes, which run it too. Then calls `function` and returns its result.
+  /// Sends `act` to the other processes, which run it too; calls `function` in this process and returns its result.
   template <class Function>
   auto lead(Command act, const Function& function) {
     they_wait_ = false;
@@ -61,8 +61,8 @@ class Leader {
     they_wait_ = true;
     return result;
   }
-  /// Ends the run for the other processes. While a command runs, leave() does nothing, because the other processes then
-  /// notice by themselves that this process has left.
+  /// Makes all processes except rank 0 end the run. While a command runs, leave() does nothing, because the other
+  /// processes then notice by themselves that this process has left.
   void leave() noexcept;
 
  private:

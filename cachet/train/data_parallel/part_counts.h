@@ -7,8 +7,8 @@
 
 namespace cachet::train {
 
-/// Throws std::runtime_error if parts have their own states, and the number of a step's parts differs between `options`
-/// and the checkpoint. Each part has the state of its own group of samples, so their number must not change.
+/// Throws std::runtime_error if the parts of a step have their own states, and their number differs between `options`
+/// and the checkpoint. Each part of a step has the state of its own samples, so the number of parts must not change.
 void require_as_many_parts(const TrainState& saved, const TrainOptions& options);
 
 /// Checks the newest readable checkpoint of a folder with require_as_many_parts(). A resume must call this function

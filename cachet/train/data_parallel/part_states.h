@@ -18,14 +18,14 @@ namespace cachet::train {
 /// The prefix of tensor names in part_states.safetensors.
 inline constexpr std::string_view kPartPrefix = "part.";
 
-/// The states of the parts of a step, if train.state is "separate" or "first": the model's buffers (not its parameters)
-/// and the states of torch's generators. Part r uses the same random numbers as process r of a run with several
-/// processes.
+/// The state of each part of a training step, if train.state is "separate" or "first": the model's buffers (not its
+/// parameters) and the states of torch's generators. Part r (one micro-batch of a process) uses the same random numbers
+/// as process r of a run with one part for each process.
 ///
-/// The states of the parts are stored outside the model. Copying a state into the model's buffers and back does not
-/// change the addresses of the buffers. Between two steps, model and generators have the state of this process's first
-/// part (in process 0: part 0). With train.state = "first", the model has the state of part 0 in every process, but the
-/// generators do not.
+/// The states of the parts of a step are stored outside the model. Copying a state into the model's buffers and back
+/// does not change the addresses of the buffers. Between two steps, the model and the generators have the state of this
+/// process's first part. The first part of process 0 is part 0. With train.state = "first", the model has the state of
+/// part 0 in every process, but the generators do not.
 class PartStates {
  public:
   /// At first, each part has a copy of the model's buffers as its state. Uses no random numbers. The model must outlive
@@ -34,7 +34,7 @@ class PartStates {
 
   int64_t own() const { return shard_.parts; }        // number of parts of this process
   int64_t all() const { return shard_.all_parts(); }  // N, the number of all parts
-  /// Returns the number of this process's part `i` among all parts, counted from 0.
+  /// Returns the index of part `i` of this process among the parts of all processes, counted from 0.
   int64_t number(int64_t i) const { return shard_.number_of(i); }
 
   /// Sets the model's buffers and the generators to the state of this process's part `i`, until end(i). In each step,
@@ -45,15 +45,15 @@ class PartStates {
   /// process gets the state of part 0. If this process trains alone, `processes` is null.
   void end_step(processes::ProcessGroup* processes);
 
-  /// states() returns the buffers of this process's parts for a checkpoint, under names like "part.3/<buffer>". It
-  /// leaves out part 0, whose buffers a checkpoint stores with the model. With train.state = "first", it returns
-  /// nothing. generators() returns the states of the parts' generators, under the names of random_state().
+  /// states() returns the buffers of this process's parts for a checkpoint, under names like "part.3/<buffer>".
+  /// states() leaves out part 0, whose buffers a checkpoint stores with the model. With train.state = "first", states()
+  /// returns nothing. generators() returns the states of the parts' generators, under the names of random_state().
   io::TensorMap states() const;
   io::TensorMap generators() const;
   /// Restores the tensors that states() and generators() returned. load() may be called only between two training
-  /// steps. The buffers of part 0 are not among these tensors, so a process that has part 0 must load them into the
-  /// model first. Returns whether random draws continue as if uninterrupted (see set_random_state). If a buffer of a
-  /// part is missing or has another shape, throws std::runtime_error, which names the part and the buffer.
+  /// steps. load() does not restore the buffers of part 0, so a process that has part 0 must load them into the model
+  /// first. Returns whether random draws continue as if uninterrupted (see set_random_state). If a buffer of a part is
+  /// missing or has another shape, throws std::runtime_error, which names the part and the buffer.
   bool load(const io::TensorMap& states, const io::TensorMap& generators);
 
  private:
@@ -84,10 +84,10 @@ class PartStates {
 /// Returns the size in bytes of one state. A state consists of all buffers of a model.
 int64_t state_bytes(const torch::nn::Module& model);
 
-/// Bytes of the additional copies of the model's buffers, if parts have their own states (train.state).
+/// Bytes of the additional copies of the model's buffers, if the parts of a step have their own states (train.state).
 struct PartStateBytes {
-  /// With train.state = "separate", a process has an extra copy of the buffers for each part of a step. With
-  /// train.state = "first", it has two extra copies. A process with only one part has no extra copy of the buffers.
+  /// With train.state = "separate", a process has an extra copy of the buffers for each part that it computes. With
+  /// train.state = "first", a process has two extra copies of the buffers. A process with one part has no extra copy.
   int64_t in_memory = 0;
   /// With train.state = "separate", a checkpoint has an extra copy of the buffers for each part except part 0. With
   /// train.state = "first", a checkpoint has no extra copies of the buffers.

@@ -2,7 +2,7 @@
 
 namespace cachet::train {
 
-/// Returns the seconds of a clock that never goes back. The durations of a run are measured with this clock.
+/// Returns the seconds of a monotonic clock. The durations of a run are measured with this clock.
 double clock_seconds();
 
 /// For tests: during the object's lifetime, only advance() moves clock_seconds(). At most one PlayedClock may exist at

@@ -10,7 +10,7 @@
 
 namespace cachet::train {
 
-/// The facts about software and hardware for a bug report. No fact identifies the machine or its user.
+/// The facts about software and hardware for a bug report. The facts do not identify the machine or its user.
 struct Environment {
   std::string cachet_version;
   std::string commit;  // commit of Cachet's source; "unknown" outside a checkout

@@ -5,7 +5,7 @@
 
 namespace cachet::train {
 
-/// Returns the message of an error for a user. LibTorch's messages have the call stack; only the first line is
+/// Returns an error's message in a form for users. LibTorch's messages have the call stack; only the first line is
 /// returned, without positions in a library's sources (config::plain_message). The message of a file-system error
 /// begins with the path. If memory is lacking, the message names the requested size. If a thread cannot be started, the
 /// message names the limit that was reached.

@@ -23,7 +23,7 @@ inline constexpr const char* kMemoryVariable = "CACHET_MEMORY_LIMIT";
 std::optional<int64_t> available_bytes(const MemoryFiles& files = {});
 
 /// Returns the bytes that a control group (version 2, given by its folder) may still take. Cached files count as free,
-/// because the kernel drops them if memory is needed. Returns std::nullopt if the group has no limit.
+/// because the kernel drops them if memory is needed. Returns std::nullopt if the control group has no limit of memory.
 std::optional<int64_t> bytes_left_in_group(const std::filesystem::path& group);
 
 /// Returns the bytes that a control group of version 1 may still take.

@@ -41,8 +41,8 @@ class PrecisionScope {
   c10::ScalarType type_before_ = c10::ScalarType::Undefined;
 };
 
-/// Returns the states of torch's generators by role: "cpu", and "device" if the model is on another device. In all
-/// processes of a run except the first, the role has the process's rank: "device.1".
+/// Returns the states of torch's generators by name: "cpu", and "device" if the model is on another device. In a
+/// process with a rank above 0, the name ends with the rank: "device.1".
 io::TensorMap random_state(const torch::nn::Module& model, int64_t rank = 0);
 
 /// Restores states from random_state(). The name "cuda:0", which older versions used for the state of a CUDA device's

@@ -17,7 +17,7 @@ class OneCycle {
   /// `warmup` is the number of steps in which the rate rises. The number `warmup` need not be an integer.
   OneCycle(const OneCycleOptions& options, double peak, int64_t total_steps, double warmup);
 
-  /// Returns the rate for step `step` of the run, counted from 0. After the last step, returns the last step's rate.
+  /// Returns the learning rate of step `step`, from 0 on. After the last step, returns the last step's rate.
   double learning_rate(int64_t step) const;
   double momentum(int64_t step) const;
 

@@ -29,8 +29,8 @@ class Optimizer {
   /// Whether a step leaves state for the next step, in addition to the parameters.
   virtual bool keeps_state() const = 0;
 
-  /// Returns the state, with names "<parameter>.<quantity>". The tensors share the optimizer's storage. The state has
-  /// no tensors for parameters that never had a gradient.
+  /// Returns the state, with names "<parameter>.<quantity>". The returned tensors share storage with the optimizer's
+  /// tensors. The state has no tensors for parameters that never had a gradient.
   virtual io::TensorMap state() const = 0;
   /// Restores the state. Throws std::runtime_error with the names of missing, unexpected or differently shaped tensors.
   virtual void load_state(const io::TensorMap& state) = 0;

@@ -22,11 +22,11 @@ namespace cachet::train {
 /// The kind arena is inverse_sqrt with a peak of lr/√w, which is the Long Range Arena's lr·min(1, s/w)/√max(s, w). The
 /// kind one_cycle is OneCycle. For runs that began before OneCycle existed, the kind one_cycle is the curve of version
 /// 0.1.0: the rate rises along half a cosine to the peak, and then falls along half a cosine. By default, the curve of
-/// version 0.1.0 begins at peak/25 and ends at a 10,000th of this first rate. The schedule has no state. If a run is
+/// version 0.1.0 begins at peak/25 and ends at a 10,000th of the first rate. The schedule has no state. If a run is
 /// made longer, the rate of a step may change, but nothing else changes.
 ///
-/// With the kind `step`, the rate is peak·factorᵏ after k milestones, as in mmdetection 2.13 for detectors. In the
-/// warm-up of the kind `step`, the rate is also multiplied by a second factor, as in mmdetection. The second factor
+/// With the kind `step`, the rate is peak·factorᵏ after k milestones, as in mmdetection 2.13 for detectors. During the
+/// warm-up of a `step` schedule, the rate is also multiplied by a warm-up factor, as in mmdetection. The warm-up factor
 /// rises linearly from warmup_factor at the first step to 1 at the first step after the warm-up.
 class Schedule {
  public:

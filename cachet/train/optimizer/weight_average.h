@@ -24,7 +24,7 @@ struct AverageOptions {
 
 AverageOptions average_options(const TrainOptions& options);
 
-/// If an average of `steps` steps has too much of the initial weights, returns a cause and a remedy, else std::nullopt.
+/// If averages of `steps` steps depend too much on initial weights, returns a cause and a remedy, else std::nullopt.
 std::optional<std::string> slow_decay_note(const AverageOptions& options, int64_t steps);
 
 /// An exponential moving average of a model's parameters: a ← d·a + (1 − d)·p after each step. Buffers (cache, norm

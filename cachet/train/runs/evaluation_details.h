@@ -10,7 +10,7 @@
 namespace cachet::train {
 
 // A run's evaluation.json has the results of the task's last evaluation, without the metrics. The page of a resumed run
-// shows the results in this file.
+// shows the results in evaluation.json.
 
 /// Writes the details of an evaluation: `details` is JSON in the task's own format. Throws io::Error.
 void write_evaluation_details(const std::filesystem::path& file, int64_t step, const std::string& details,

@@ -41,7 +41,7 @@ EventFile read_event_file(const std::filesystem::path& path);
 /// Reads only the events of a file of events.
 std::vector<Event> read_events(const std::filesystem::path& path);
 
-/// A growing file of events. Each event is written with one write. Throws io::Error.
+/// A growing file of events. Each event is written by a single call of write. Throws io::Error.
 class EventLog {
  public:
   explicit EventLog(std::filesystem::path path, io::FileSystem& file_system = io::FileSystem::real())

@@ -25,9 +25,9 @@ struct PaperRows {
   std::vector<std::string> changed;  // keys whose values differ from the recipe with this table
 };
 
-/// Reads the table [paper] of a recipe. If the table [paper] is missing or empty, returns std::nullopt. Therefore, a
-/// recipe with an empty table [paper] drops the rows of its base recipe. Leaves the member `changed` of the rows empty,
-/// because read_changed_keys() reads it.
+/// Reads the table [paper] of a recipe. If the table [paper] is missing or empty, returns std::nullopt. With an empty
+/// table [paper], a recipe drops the rows of its base recipe. Leaves the member `changed` of the rows empty, because
+/// only read_changed_keys() reads these keys.
 std::optional<PaperRows> read_paper_rows(const config::View& root);
 
 /// Reads the key `paper.changed`, which only Cachet itself writes.
@@ -49,7 +49,7 @@ struct SpreadRecipe {
 /// Returns the keys that a user wrote in `now` and that `row` lacks or has with another value. Does not compare the
 /// keys for the seed, the device, threads, the loader, paths of data and initial weights, the log and checkpoints. If
 /// parts of a step have their own states, does not compare their distribution over processes and micro-batches
-/// (values_of_experiment()). If the number of these parts differs, the result has kPartsOfStep.
+/// (values_of_experiment()). If `row` and `now` differ in the number of parts of a step, the result has kPartsOfStep.
 std::vector<std::string> keys_changed_from(const SpreadRecipe& row, const SpreadRecipe& now);
 
 /// Returns "Cached Transformers (arXiv 2312.12742)", or "arXiv NUMBER" for a paper that is unknown to Cachet.

@@ -15,31 +15,31 @@ using RecipeValues = std::map<std::string, std::string>;
 RecipeValues recipe_values(const config::Document& document);
 
 /// Returns whether a value may change when a run is resumed, because the value does not affect the steps trained so
-/// far. Values that may change are the schedule, the run's length, limits, saving, logging and device, the loader's
-/// workers, the paper's row, and the folder of the data. Whether the data themselves differ is checked separately.
+/// far. The schedule, the run's length, limits, saving, logging and device, the loader's workers, the paper's row, and
+/// the folder of the data may change on a resume. Whether the data themselves differ is checked separately.
 bool may_change_on_resume(const std::string& key);
-/// Whether a key, such as data.root, has only the path of the data and does not determine which data are used.
+/// Whether a key, such as data.root, gives only the path of the data: the same data may have another path.
 bool is_place_of_data(const std::string& key);
 
 /// If the parts of a step have their own states (train.state), returns the values with the sizes of a whole step:
 /// multiplies train.batch_size (or data.max_tokens and data.max_samples if batches have a number of tokens) by
-/// train.accumulate, removes train.accumulate, and changes no other value. Such a run may be resumed with another
-/// distribution of its parts over processes and micro-batches. Otherwise, returns `values` unchanged.
+/// train.accumulate, removes train.accumulate, and changes no other value. A resume may distribute such parts
+/// differently over processes and micro-batches. If the parts do not have their own states, returns `values` unchanged.
 RecipeValues values_of_step(RecipeValues values);
 
 /// The key under which values_of_experiment() has the number of parts of a step. Recipes have no such key.
 inline constexpr const char* kPartsOfStep = "the number of parts of a step";
 
 /// Returns the values that are equal in two runs of the same experiment even if the runs distribute a step differently
-/// over processes and micro-batches: values_of_step(), and kPartsOfStep if parts have their own states. The run is
-/// trained by `processes` processes; each has train.accumulate parts of a step.
+/// over processes and micro-batches: values_of_step(), and kPartsOfStep if the parts of a step have their own states.
+/// The run is trained by `processes` processes; each has train.accumulate parts of a step.
 RecipeValues values_of_experiment(const RecipeValues& values, int64_t processes);
 
 /// Whether the parts of a step have their own states (train.state).
 bool has_parts(const RecipeValues& values);
 
-/// Whether a key determines how a step is distributed over processes and micro-batches (train.accumulate, or the size
-/// of a micro-batch) in a run whose parts have their own states.
+/// Whether the parts of a step have their own states, and `key` determines their distribution over processes and
+/// micro-batches: train.accumulate, or the size of a micro-batch.
 bool is_of_spread(const std::string& key, const RecipeValues& values);
 
 /// The differences between the recipe of a resumed run and the run's original recipe, one in each line: "train.epochs:
@@ -55,7 +55,7 @@ RecipeChanges recipe_changes(const RecipeValues& before, const config::Document&
 RecipeValues resumed_values(RecipeValues before, const RecipeValues& now);
 
 /// Returns the SHA-256 of all values of values_of_step() that may not change on a resume, and of the path of the data.
-/// The path of the data is included because the hash in checkpoints of version 0.1.0 includes it.
+/// The hash covers the path of the data because the hash in checkpoints of version 0.1.0 also covers it.
 std::string config_hash(const RecipeValues& values);
 
 }  // namespace cachet::train

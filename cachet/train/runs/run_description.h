@@ -25,17 +25,17 @@ struct RunDescription {
   bool has_macs() const { return attention_macs != kNoMacs; }
   static constexpr int64_t kNoMacs = -1;
   std::vector<report::MetricDescription> metrics;
-  /// The number of samples from which the deciding metric is computed, and the number of samples of the whole split. If
-  /// the run does not store these two numbers, they are 0.
+  /// The number of samples from which the deciding metric is computed, and the number of samples of the whole split.
+  /// `evaluated` and `split_size` are 0 if the run does not store them.
   int64_t evaluated = 0, split_size = 0;
   /// Keys and values of `[model]` that define the size of the named model, to be shown on the run's page. The file
-  /// run.json of a run does not store these keys and values.
+  /// run.json of a run does not store named_sizes.
   std::vector<std::pair<std::string, std::string>> named_sizes{};
   /// Whether the data for choosing the best checkpoint are also the run's test data.
   bool reports_choice = false;
 
-  /// Returns the denominator of a metric that is a fraction of samples. For other metrics, or if the run does not store
-  /// the denominator, returns 0.
+  /// Returns the denominator of a metric that is a fraction of samples. If the metric is not a fraction, or if the run
+  /// does not store the denominator, returns 0.
   int64_t samples_of(const report::MetricDescription& metric) const { return metric.share ? evaluated : 0; }
 
   bool operator==(const RunDescription&) const = default;

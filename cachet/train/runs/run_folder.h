@@ -38,9 +38,9 @@ enum class LatestLink { pointed, untouched };
 /// The folder of one run, with the files that docs/training.md lists.
 class RunFolder {
  public:
-  /// Creates the folder and, with LatestLink::pointed, the link `latest` next to it. `document` is the recipe as it was
-  /// read. `more` has the further files of the run: it maps the name of each file to its text. Changes no existing
-  /// files. Throws std::runtime_error if the folder exists or cannot be written.
+  /// Creates the folder. If `latest` is LatestLink::pointed, also makes the link `latest` next to the folder.
+  /// `document` is the recipe as it was read. `more` has the further files of the run: it maps the name of each file to
+  /// its text. Changes no existing files. Throws std::runtime_error if the folder exists or cannot be written.
   static RunFolder create(const std::filesystem::path& path, const WrittenRecipe& recipe,
                           const config::Document& document, const std::vector<std::string>& command,
                           const std::map<std::string, std::string>& more = {}, LatestLink latest = LatestLink::pointed);
@@ -92,17 +92,17 @@ class RunFolder {
   const std::map<std::string, SavedDigest>& data() const { return run_.data; }  // by split: "training", "evaluation"
   using Fingerprints = std::function<std::map<std::string, std::string>()>;
   /// Compares data with the run's original data. Returns lines for the user about data that could not be compared.
-  /// Calls `fingerprints` only for a run of version 0.1.0. If the data of a split differ, throws std::runtime_error,
-  /// which names the split and the differences.
+  /// Calls `fingerprints`, which computes digests as in version 0.1.0, only for a run of that version. If the data of a
+  /// split differ, throws std::runtime_error, which names the split and the differences.
   std::vector<std::string> compare_data(const std::map<std::string, data::DataDigest>& digests,
                                         const Fingerprints& fingerprints) const;
-  /// Compares data with compare_data(). After the comparison, stores the digests if the run has no digests or only
+  /// Compares data with compare_data(). After the comparison, stores the data's digests if the run has none, or only
   /// digests of version 0.1.0. On the first resume with a version that changed rules, the returned lines also list the
   /// earlier rules that the run still uses. Throws the errors of compare_data(), and io::Error.
   std::vector<std::string> require_same_data(const std::map<std::string, data::DataDigest>& digests,
                                              const Fingerprints& fingerprints);
-  /// Stores the change of this resume that was postponed until the comparison of the data: a changed data.root in the
-  /// recipe.
+  /// Stores a data.root that the user changed for this resume. require_same_data() calls keep_changes() after it has
+  /// compared the data.
   void keep_changes();
   /// Returns the text of recipe.toml, which is only for display, because a resume uses other files. If recipe.toml is
   /// missing or unreadable, returns std::nullopt.
@@ -154,11 +154,11 @@ bool is_being_trained(const std::filesystem::path& run);
 bool is_run_folder(const std::filesystem::path& path);
 
 /// Returns the folder of the run to which `path` belongs, if `path` names a file that Cachet writes for each run, a
-/// further file that run.json lists, or a file in `checkpoints`. The named file itself need not exist. For any other
-/// path, even in a run's folder, returns std::nullopt. Follows symbolic links in `path`, except in its last component.
+/// further file that run.json lists, or a file in `checkpoints`. The file itself need not exist. For any other path,
+/// even in a run folder, returns std::nullopt. Follows symbolic links in `path`, except in its last component.
 std::optional<std::filesystem::path> run_of_file(const std::filesystem::path& path);
 
-/// Returns the number of processes that train a file's recipe: the run's number for a run's resolved.toml, else 1.
+/// Returns the number of processes that train a recipe: for a run's resolved.toml, the run's processes; otherwise 1.
 int64_t processes_of_recipe(const std::filesystem::path& path);
 
 /// Returns `<root>/<date>-<name>`, followed by a number if this path already exists.

@@ -14,8 +14,8 @@ namespace cachet::train {
 std::string model_text(const RunDescription& run, const RecipeValues& values);
 
 /// Writes report.html of a run: state, curves of all metrics, learning rate, gradient norm and machine, `sections`,
-/// recipe and environment. The function needs no code for single tasks, because RunDescription describes their metrics.
-/// Throws io::Error.
+/// recipe and environment. The function needs no code for individual tasks, because RunDescription describes their
+/// metrics. Throws io::Error.
 void write_run_report(const RunFolder& folder, const RunDescription& run, const Status& status,
                       const std::vector<Event>& events, std::vector<report::Section> sections);
 

@@ -10,7 +10,7 @@ namespace cachet::train {
 void write_stripped_run(const std::filesystem::path& run, const std::filesystem::path& checkpoint,
                         const std::filesystem::path& into, bool replace = false);
 
-/// Whether a folder contains only files that write_stripped_run() has written, for any run.
+/// Whether a folder contains only files of the kinds that write_stripped_run() writes (for any run).
 bool is_stripped_run(const std::filesystem::path& folder);
 
 }  // namespace cachet::train

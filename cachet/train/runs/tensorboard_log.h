@@ -16,18 +16,18 @@ namespace cachet::train {
 
 /// The events of a run in TensorBoard's format, in `events.out.tfevents.<seconds>.cachet`. A tag is "training/",
 /// "evaluation/" or "machine/", followed by a name from metrics.jsonl and, for a value of a series, the value's index.
-/// If several events of a step have the same tag, the first of these events determines the value of the tag. Title,
-/// unit and better direction of a metric come from the task's description.
+/// If several events of a step have the same tag, the first of these events determines the value of the tag. The task's
+/// description gives the title and the unit of a metric, and whether larger values are better.
 ///
-/// Each uninterrupted part of a run has its own file. Sorted by name, the files are in the order of these parts.
-/// A file does not change after the next part of the run begins, because a running TensorBoard may still read
-/// it.
+/// Each uninterrupted part of a run has its own file. If the files are sorted by name, they are in the order in which
+/// the parts of the run were trained. A resume of the run does not change the existing files, because a running
+/// TensorBoard may still read them.
 class TensorBoardLog {
  public:
   /// Begins a new file. `events` are the events of metrics.jsonl up to step `resumed_at`, from which the run is resumed
   /// (0 for a new run). If the files of the run's earlier parts have all events before step `resumed_at`, the new file
-  /// starts a TensorBoard session at this step, and TensorBoard then ignores later events in the old files. If the run
-  /// logs for TensorBoard for the first time, or if files are missing or damaged, the new file has all events, and its
+  /// starts a TensorBoard session at this step. TensorBoard then ignores later events in the old files. If the run logs
+  /// for TensorBoard for the first time, or if files are missing or damaged, the new file has all events, and its
   /// TensorBoard session starts at step 0. TensorBoard shows `recipe` as a text. Throws io::Error.
   TensorBoardLog(const std::filesystem::path& run, const std::string& recipe,
                  const std::vector<report::MetricDescription>& metrics, const std::vector<Event>& events,

@@ -16,8 +16,8 @@ void zero_gradients(const std::vector<NamedParameter>& parameters);
 /// Returns the 2-norms of the parameters' gradients: a vector on the gradients' device, empty without gradients.
 at::Tensor gradient_norms(const std::vector<NamedParameter>& parameters);
 
-/// Returns the norm of all gradients, computed from the norms of the single gradients. The squares of the norms are
-/// summed in float64, in their order.
+/// Returns the norm of all gradients, computed from the norms of the single gradients. Sums the squares of the norms in
+/// float64, in the order of `norms`.
 double norm_of_norms(std::span<const double> norms);
 
 /// Multiplies all gradients by `factor`.

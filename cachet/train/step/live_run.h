@@ -39,7 +39,7 @@ class LiveRun {
   /// several processes, only rank 0 calls this function, and waits for send_state() of the other processes. Throws
   /// std::logic_error if another process has different weights.
   Checkpoint capture() const;
-  /// Estimates the bytes of a checkpoint: parameters, two moments per parameter, averages, and the states of all parts.
+  /// Estimates the bytes of a checkpoint: parameters, two moments per parameter, averages, states of a step's parts.
   int64_t expected_checkpoint_bytes() const;
   /// Sends this process's contribution to a checkpoint to rank 0: its generators, its state between batches, and the
   /// states of its parts.
@@ -66,9 +66,9 @@ class LiveRun {
   const PartStates* parts() const { return parts_.get(); }
 
   /// If the options require it, computes the averaged weights' own states (statistics of norms, caches) with training
-  /// batches. The evaluation and the checkpoint of the current step use these states of the averaged weights. Calls
-  /// `passed` after each batch. All processes of the run take part in the computation. The trained weights do not
-  /// change. Returns whether the computation changed the states of the averaged weights. Throws NotFinite.
+  /// batches. In the current step, the evaluation and the checkpoint use the averaged weights together with these
+  /// states. Calls `passed` after each batch. All processes of the run compute the states together. The trained weights
+  /// do not change. Returns whether the computation changed the states of the averaged weights. Throws NotFinite.
   bool renew_average(const std::function<void(int64_t done, int64_t total)>& passed = {});
   bool renews_average() const { return renews_average_; }
 
@@ -84,13 +84,13 @@ class LiveRun {
   io::TensorMap own_carried() const;
   int64_t own_parts() const { return parts_ ? parts_->own() : 1; }
   int64_t part_number(int64_t own) const { return parts_ ? parts_->number(own) : rank(); }
-  /// If parts have their own states, converts `saved.batch` to the number of parts that a process has in this run.
+  /// If the parts of a step have their own states, converts `saved.batch` to this run's number of parts per process.
   TrainState recounted(TrainState saved) const;
   std::vector<std::string> restore_parts(const Checkpoint& checkpoint);
   int64_t rank() const { return processes_ ? processes_->rank() : 0; }
   int64_t world_size() const { return processes_ ? processes_->size() : 1; }
   std::string own_state() const;
-  /// Returns the tensors that are equal in all processes: parameters and, unless parts have own states, buffers.
+  /// Returns the tensors that are equal in all processes: parameters and, unless train.state is "separate", buffers.
   io::TensorMap common_tensors() const;
   void move_cursor(int64_t micro_batches);
 

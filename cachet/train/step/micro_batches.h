@@ -12,9 +12,9 @@ namespace cachet::train {
 int64_t checked_batches(const TrainingTask& task);
 
 /// Fetches and prepares `count` micro-batches of training, from the first epoch on. For each micro-batch, calls `take`
-/// with the batches and its number, counted from 1. Returns the number of micro-batches that were passed to `take`,
-/// which is below `count` only if an epoch has no micro-batches. If this process has several parts of a step, each part
-/// is a micro-batch; then only the first part of each step is passed to `take`, and the other parts are skipped.
+/// with the batches and the micro-batch's number, counted from 1. Returns the number of micro-batches that were passed
+/// to `take`, which is below `count` only if an epoch has no micro-batches. If this process has several parts of a
+/// step, each of them is a micro-batch, and `take` gets only the first part of each step.
 int64_t for_each_micro_batch(TrainingTask& task, int64_t count,
                              const std::function<void(TrainingBatches&, int64_t)>& take, int64_t own_parts = 1);
 

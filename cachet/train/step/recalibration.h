@@ -14,9 +14,9 @@ namespace cachet::train {
 bool has_states(const torch::nn::Module& model);
 
 /// Passes micro-batches of training through a task's model, from the first micro-batch of the first epoch on. After the
-/// passes, the states that the model computes from data (running statistics of norms, caches) depend only on the
-/// present weights and these micro-batches: statistics are means over the micro-batches, and caches begin empty. The
-/// weights do not change. Stochastic weight averaging needs these passes, because a mean of weights has never processed
+/// passes, the states that the model computes from data depend only on the present weights and these micro-batches:
+/// running statistics of norms are means over the micro-batches, and caches began empty. The weights do not change.
+/// Stochastic weight averaging needs passes of data through the model, because a mean of weights has never processed
 /// the data (Izmailov et al., arXiv 1803.05407, Sec. 3.2). Forward passes are as in training, including dropout, in
 /// `precision` and without gradients. To seed the forward passes, call prepare_process() first. After each micro-batch,
 /// calls `passed` with the number of micro-batches so far. Leaves the model in evaluation mode. Throws

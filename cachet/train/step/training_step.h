@@ -33,15 +33,15 @@ class TrainingStep {
  public:
   /// `processes` are all processes that train the model, each with a part of every micro-batch, or null if this process
   /// trains alone with whole micro-batches. If parts of a step have their own states, `parts` has these states, and
-  /// each micro-batch of this process is one part. If all parts use the state of the model, `parts` is null.
-  /// `processes` and `parts` must outlive this object.
+  /// each micro-batch of this process is one part. If all parts of a step use one state, that of the model, `parts` is
+  /// null. `processes` and `parts` must outlive this object.
   TrainingStep(TrainingTask& task, const Options& options, std::shared_ptr<processes::ProcessGroup> processes = nullptr,
                PartStates* parts = nullptr);
 
   /// Takes `micro_batches` micro-batches. The gradient equals the gradient of one large batch with all samples of the
   /// step (see ForwardResult). Each forward pass updates the model's state (batch statistics, caches) once, in order.
   /// If the whole step has weight 0, no parameter is updated. Before the end of the last backward pass, the step reads
-  /// no values from the device. After the last backward pass, the step reads all numbers at once.
+  /// no values from the device. Then it reads all losses, metrics and gradient norms at once.
   ///
   /// If there are several processes, each process gets the sums over all processes, and makes the same update.
   /// `stop_signal` is the signal that asked this process to stop, or 0 if there was none. Throws NotFinite before the
@@ -72,14 +72,14 @@ class TrainingStep {
   };
 
   Accumulated accumulate(TrainingBatches& batches, int64_t micro_batches, StepSummary& summary) const;
-  /// Waits until the data of the whole step are loaded. Then, batches.count_step() counts the divisor of the loss.
+  /// Waits until the data of the whole step are loaded, then calls batches.count_step() for the divisor of the loss.
   void fetch_step(TrainingBatches& batches, int64_t micro_batches, StepSummary& summary) const;
   void accumulate_one(TrainingBatches& batches, Accumulated& step, StepSummary& summary) const;
   ForwardResult forward(TrainingBatches& batches) const;
   double unit_of(double weight) const;
 
-  /// Divides the summed gradients by the total weight of the samples of all processes. If this weight is 0, removes
-  /// the gradients.
+  /// Divides the summed gradients by the total weight of the samples of all processes. If the total weight is 0,
+  /// removes the gradients.
   void all_reduce_gradients(const Accumulated& step) const;
 
   /// Reads the numbers of all micro-batches and the norms of the gradients from the device at once, and sums the

@@ -33,18 +33,18 @@ struct TokenFileFacts {
 /// A sequence of tokens in a file, read on demand. The tokens stay in the file and take no memory, however long the
 /// sequence is.
 ///
-/// The file is little-endian and has these parts: "CACHTOK2", bytes of an id (u32; 2 if the vocabulary fits, else 4),
-/// bytes of the header (u32, 160), vocabulary, tokens, text bytes, text characters (u64 each), fingerprint (64 bytes,
-/// filled up with zeros), bytes of a block (u32, 65536), CRC-32 of the table of checksums, 1 if the coded text was
-/// counted, else 0 (u32), zero (u32), coded bytes, coded characters, unknown tokens (u64 each), zero (u32), CRC-32 of
-/// the header before it; then the ids, and the table: the CRC-32 of each block of ids (u32). The checksum of a block is
-/// verified when the block is first read. A file of the first version, "CACHTOK1", has a header of 128 bytes that ends
-/// with 16 zeros, and no checksums. The file is read piece by piece and not memory-mapped. If the file shrinks while it
-/// is read, the reader therefore throws an error, and the process does not crash.
+/// The file is little-endian. Its header has "CACHTOK2", bytes of an id (u32; 2 if the vocabulary fits, else 4), bytes
+/// of the header (u32, 160), vocabulary, tokens, text bytes, text characters (u64 each), fingerprint (64 bytes, padded
+/// with zeros), bytes of a block (u32, 65536), CRC-32 of the table of checksums (u32), 1 if the coded text was counted,
+/// else 0 (u32), zero (u32), coded bytes, coded characters, unknown tokens (u64 each), zero (u32), CRC-32 of all
+/// earlier header bytes (u32). The ids and the table of checksums (the CRC-32 of each block of ids, u32) follow. The
+/// checksum of a block is verified when the block is first read. A file of the first version, "CACHTOK1", has a header
+/// of 128 bytes that ends with 16 zeros, and no checksums. The file is read piece by piece and not memory-mapped. Thus,
+/// if the file shrinks during reading, the reader throws an error and the process does not crash.
 class TokenFile final : public TokenSequence {
  public:
-  /// Throws io::Error, which begins with `name`, for a missing file, another version, a damaged header or table of
-  /// checksums, and for a header that contradicts itself or the file's size.
+  /// Throws io::Error, whose message begins with `name`, for a missing file, another version, a damaged header or table
+  /// of checksums, and for a header that contradicts itself or the file's size.
   TokenFile(std::unique_ptr<const io::ByteSource> source, std::string name);
   static TokenFile open(const std::filesystem::path& path);
 
@@ -74,7 +74,7 @@ class TokenFile final : public TokenSequence {
   bool narrow_ = true;
   uint64_t header_bytes_ = 0;
 
-  /// A cache of up to 8 MiB for the blocks that were verified last, because each batch row reads its block many times.
+  /// A cache (up to 8 MiB) of the last verified blocks of ids, because each batch row reads its block many times.
   struct Checksums {
     std::vector<uint32_t> of_blocks;
     std::mutex mutex;  // guards the other members
@@ -97,7 +97,7 @@ class TokenFileWriter {
 
   /// Adds ids. Throws std::invalid_argument for an id outside the vocabulary.
   void add(std::span<const Token> tokens);
-  /// Adds the size of the text from which the tokens were made.
+  /// Adds the size of a text, from which added tokens were made, to the facts that finish() returns.
   void add_text(const TextSize& size);
   /// Adds the coded part of a text (the part that its tokens encode) to the facts that finish() returns. Call
   /// add_coded() for all parts of a text, or for none of them.

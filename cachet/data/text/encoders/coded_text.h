@@ -29,8 +29,8 @@ inline TextSize size_of(std::string_view text) {
           std::ranges::count_if(text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; })};
 }
 
-/// The size of the part of a text that its tokens encode: the size of the decoded text, at most the size of the
-/// original. Unknown words, characters without a token, and blanks that tokens do not encode do not count.
+/// The size of the part of a text that its tokens encode: the smaller of the sizes of the decoded and the original
+/// text. The size does not include unknown words, characters without a token, and blanks that no token encodes.
 struct CodedText {
   TextSize size{};
   int64_t unknown = 0;  // number of tokens for text that the vocabulary does not have
@@ -43,7 +43,7 @@ struct CodedText {
   bool operator==(const CodedText&) const = default;
 };
 
-/// Returns a size with the smaller number of bytes, and the smaller number of characters, of two text sizes.
+/// Returns the smaller of the two numbers of bytes and the smaller of the two numbers of characters.
 inline TextSize smaller(const TextSize& one, const TextSize& other) {
   return {std::min(one.bytes, other.bytes), std::min(one.characters, other.characters)};
 }

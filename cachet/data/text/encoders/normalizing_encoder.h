@@ -18,8 +18,8 @@ TextNormalization normalization_named(std::string_view name);
 
 /// Returns an encoder that first normalises texts to the form of its vocabulary; for `none`, returns `encoder` itself.
 /// Throws io::Error, which begins with `name`, if a token of the vocabulary is not in the normalization form `form`.
-/// Normalised text cannot contain a token in another form; such a token shows that the vocabulary was made from text of
-/// another form.
+/// A normalised text never contains a token in another normalization form: such a token shows that the vocabulary was
+/// made from text in another form.
 std::unique_ptr<const TextEncoder> with_normalization(std::unique_ptr<const TextEncoder> encoder,
                                                       TextNormalization form, const std::string& name);
 

@@ -15,7 +15,7 @@ namespace cachet::data {
 class SubwordEncoder final : public TextEncoder {
  public:
   /// Takes the bytes of a model whose id 0 is padding, such as a model of `cachet data subwords`. Throws io::Error,
-  /// which begins with `name`, for an invalid model and in a build without SentencePiece.
+  /// whose message begins with `name`, for an invalid model and in a build without SentencePiece.
   SubwordEncoder(std::string_view model, const std::string& name);
   ~SubwordEncoder() override;
 
@@ -37,10 +37,10 @@ class SubwordEncoder final : public TextEncoder {
 std::string with_valid_utf8(std::string_view text, int64_t& replaced);
 
 /// Returns a note for the user about replaced bytes, without a full stop: "2 bytes that are not UTF-8 were read as
-/// U+FFFD, …". `of` is inserted after the word "bytes"; for the German side, it is " of de".
+/// U+FFFD, …". The text `of`, such as " of de" for the German side, is inserted after the word "bytes".
 std::string replaced_bytes_text(int64_t replaced, const std::string& of = "");
 
-/// The path and the bytes of the options' subword model. The path of the subword model is searched for like the data
+/// The path and the bytes of the options' subword model. The path of the model is found by the same rules as the data
 /// root. Throws io::Error.
 struct SubwordModelFile {
   std::filesystem::path path;

@@ -32,13 +32,13 @@ struct TrainingTexts {
 /// different text is read once. A file that is not a TSV file (plain, .gz or .xz) has one text in each line that is not
 /// empty. Byte-order marks are removed, and texts are normalised to `form`. Bytes that are not UTF-8, and the character
 /// that SentencePiece reserves, are replaced. If there are more than `most` texts, `most` of them are selected at
-/// random, each with the same probability. If `most` is 0, all texts are used. Throws io::Error, also for a folder with
-/// subfolders train and test, whose texts must not be mixed.
+/// random, each with the same probability. If `most` is 0, all texts are used. Throws io::Error for missing or
+/// faulty files and folders, and for a folder with subfolders train and test, whose texts must not be mixed.
 TrainingTexts read_training_texts(const std::vector<std::filesystem::path>& paths, int64_t most,
                                   TextNormalization form = TextNormalization::none);
 
-/// Trains a SentencePiece model and returns its bytes. Equal texts give equal bytes in every process. Throws io::Error,
-/// also in a build without SentencePiece.
+/// Trains a SentencePiece model and returns its bytes. Equal texts give equal bytes in every process. Throws io::Error
+/// if the training fails, and in a build without SentencePiece.
 std::string train_subwords(const std::vector<std::string>& texts, const SubwordOptions& options);
 
 }  // namespace cachet::data

@@ -24,10 +24,10 @@ class TextEncoder {
  public:
   virtual ~TextEncoder() = default;
   virtual Vocabulary vocabulary() const = 0;
-  /// Returns the tokens of a text. If the text has more than `most` tokens, the tokens after the first most + 1 tokens
-  /// may be missing.
+  /// Returns the tokens of a text. If the text has more than `most` tokens, the encoder may return only the first
+  /// most + 1 of them.
   virtual EncodedText encode(std::string_view text, int64_t most) const = 0;
-  /// Returns the text that `tokens` encode. Parts of the original text that the encoding lost are missing. The tokens
+  /// Returns the text that `tokens` encode. Parts of the original text that no token encodes are missing. The tokens
   /// for padding, begin and end have no text. For a token outside the vocabulary, throws std::out_of_range, which names
   /// the token and its index.
   std::string decode(TokenView tokens) const;

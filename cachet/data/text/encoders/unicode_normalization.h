@@ -13,8 +13,8 @@ const char* to_string(TextNormalization form);  // "none", "nfc" or "nfkc"
 
 /// Returns the text in the Unicode normalization form `form`. Bytes that are not UTF-8, and control characters
 /// (including NUL), do not change; the texts before and after them are normalized separately. Line ends and a
-/// byte-order mark do not change. The time is linear in the length, times the logarithm of the longest sequence of
-/// combining marks.
+/// byte-order mark do not change. The time is proportional to the length of the text, and to the logarithm of the
+/// longest run of combining marks.
 std::string normalized(std::string_view text, TextNormalization form);
 
 }  // namespace cachet::data

@@ -34,8 +34,8 @@ struct Vocabulary {
   SpecialTokens special{};
   TextNormalization normalization = TextNormalization::none;  // the form of the texts
 
-  /// Returns a fingerprint of the meaning of the tokens and the form of the texts. Without normalization, this is
-  /// `fingerprint`; otherwise, it is the SHA-256 of the normalization's name, a space and `fingerprint`.
+  /// Returns a fingerprint of the meaning of the tokens and the form of the texts. Without normalization, returns
+  /// `fingerprint`; with normalization, the SHA-256 of the normalization's name, a space and `fingerprint`.
   std::string fingerprint_of_tokens() const;
 };
 

@@ -32,10 +32,10 @@ struct ListOpsExpression {
   std::array<int64_t, 4> operators{};  // number of each operator, in the order of kListOpsOperators
 };
 
-/// Draws one expression. If the length of the drawn expression is out of range, the result has an empty source. A node
-/// is an operator with probability 1/4, otherwise a digit. The operator and its number of arguments (2 …
-/// options.arguments) are drawn uniformly. At the greatest depth, all nodes are digits. The random choices depend only
-/// on options.seed and `attempt`.
+/// Draws one expression. If the drawn expression is too short or too long, its text `source` is empty. A node is an
+/// operator with probability 1/4, otherwise a digit. The operator and its number of arguments (2 … options.arguments)
+/// are drawn uniformly. At the greatest depth, all nodes are digits. The random choices depend only on options.seed and
+/// `attempt`.
 ListOpsExpression draw_listops(const ListOpsOptions& options, int64_t attempt);
 
 }  // namespace cachet::data

@@ -28,10 +28,10 @@ using TakeListOps = std::function<void(int64_t index, const ListOpsExpression& e
 /// function may throw an exception to stop the generation.
 using WatchListOps = std::function<void(int64_t done)>;
 
-/// Generates options.size() different random expressions. The indices 0 … train − 1 are the training expressions. The
-/// next indices are the expressions of validation, and the last indices are the expressions of test. The result does
-/// not depend on the number of threads. Throws std::runtime_error if there are too few expressions with the lengths in
-/// `options`, or if new expressions are so rare that some seconds pass without a new one.
+/// Generates options.size() different random expressions. The first expressions (indices 0 … train − 1) are for
+/// training, the next ones for validation, and the last ones for the test. The result does not depend on the number of
+/// threads. Throws std::runtime_error if there are too few expressions with the lengths in `options`, or if new
+/// expressions are so rare that some seconds pass without a new one.
 ListOpsStatistics generate_listops(const ListOpsOptions& options, const TakeListOps& take,
                                    const WatchListOps& watch = {});
 

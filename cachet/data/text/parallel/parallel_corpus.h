@@ -59,7 +59,7 @@ class ParallelCorpus {
   int64_t length(ParallelSide side, int64_t pair) const { return of(side).sentences->length(pair); }
   std::vector<Token> tokens(ParallelSide side, int64_t pair) const { return of(side).sentences->tokens(pair); }
   /// Returns the texts of all sentences of one side, not cut, and as normalised by the encoders. For training data, the
-  /// list of sentences is empty.
+  /// returned list is empty.
   const std::vector<std::string>& texts(ParallelSide side) const { return of(side).texts; }
 
   const PairCounts& counts() const { return counts_; }

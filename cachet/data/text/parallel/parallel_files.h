@@ -18,19 +18,19 @@ struct ParallelFiles {
   std::string name() const;  // "train.de and train.en", with the common folder before them
 };
 
-/// Finds the files of a split, in the order of reading. Throws io::Error if the split has no files, or if one side of
-/// the parallel text is missing.
+/// Finds the files of a split, in the order in which they are read. Throws io::Error if the split has no files, or if
+/// one side of the parallel text is missing.
 std::vector<ParallelFiles> find_parallel_files(const ParallelOptions& options, SequenceSplit split,
                                                const std::filesystem::path& root);
 
 /// Finds the files of tokens of a training text ("train.de.tokens-cachet", made by `cachet data tokens`), in the order
-/// of the text's files. If files of tokens are missing for a part of the text or for one of its two sides, the list is
-/// empty.
+/// of the text's files. If the file of tokens of any part of the text is missing, in either language, the list
+/// is empty.
 std::vector<ParallelFiles> find_parallel_token_files(const ParallelOptions& options, const std::filesystem::path& root);
 std::string parallel_token_file_name(const std::string& stem, const std::string& language);
 
-/// Returns the beginnings of a split's file names: those in `options`, or else the first default beginning (such as
-/// "train") for which files exist. If `options` has none, and no file has a default beginning, throws io::Error.
+/// Returns the beginnings of a split's file names: those in `options`, else the first default beginning (such as
+/// "train") that has files. Throws io::Error if `options` has none and no default beginning has files.
 std::vector<std::string> parallel_stems(const ParallelOptions& options, SequenceSplit split,
                                         const std::filesystem::path& root);
 
@@ -42,10 +42,10 @@ using TakePair = std::function<void(std::string_view source, std::string_view ta
 /// number of columns, and lines of more than 16 MiB.
 void read_pairs(const ParallelFiles& files, const ParallelOptions& options, const TakePair& take);
 
-/// Calls `take` with each pair of two texts, like read_pairs(). Error messages begin with the names of the texts.
+/// Calls `take` with each pair of corresponding lines of two texts. Error messages begin with the names of the texts.
 void read_pair_lines(const io::ByteSource& source, const std::string& source_name, const io::ByteSource& target,
                      const std::string& target_name, const TakePair& take);
-/// Reads a text like read_pairs(), if each line has a sentence and its translation. Throws std::invalid_argument if a
+/// Reads a text with a sentence and its translation in each line, like read_pairs(). Throws std::invalid_argument if a
 /// column is missing.
 void read_pair_rows(const io::ByteSource& text, const std::string& name, const ParallelOptions& options,
                     const TakePair& take);

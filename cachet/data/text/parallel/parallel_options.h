@@ -39,8 +39,8 @@ struct PairRules {
 struct ParallelOptions {
   std::filesystem::path root{};    // a folder; relative to the working folder, else to CACHET_DATA
   std::string source{}, target{};  // languages, which are the endings of file names: "de" and "en"
-  std::vector<std::string> train{}, validation{}, test{};  // beginnings of file names; all are read
-                                                           // if empty: the beginning that parallel_stems() finds
+  std::vector<std::string> train{}, validation{}, test{};  // beginnings of file names; all are read.
+                                                           // Instead of an empty list: parallel_stems().
   std::vector<std::string> columns{};  // language of each column of .tsv files; "-" for a column that is ignored
   ParallelTokens tokens = ParallelTokens::subwords;
   bool shared_vocabulary = true;
@@ -73,7 +73,7 @@ std::filesystem::path find_parallel_root(const ParallelOptions& options, const s
 VocabularyFile read_parallel_vocabulary(const ParallelOptions& options, ParallelSide side,
                                         const std::filesystem::path& working_folder);
 
-/// The ids before and after a sentence. If a vocabulary has no begin id, its end id serves as both, as in fairseq.
+/// Ids of a sentence's begin and end tokens. If a vocabulary has no begin id, its end id serves as both, as in fairseq.
 struct SentenceMarks {
   Token begin = 0, end = 0;
   bool operator==(const SentenceMarks&) const = default;

@@ -19,7 +19,7 @@ class Sentences {
   virtual int64_t length(int64_t sentence) const = 0;
   virtual std::vector<Token> tokens(int64_t sentence) const = 0;
   /// Adds the sentences first … end − 1 to a digest: the length and the ids of each sentence. The digest does not
-  /// depend on the location of the sentences.
+  /// depend on where the sentences are stored.
   virtual void add_to(Fingerprint& fingerprint, int64_t first, int64_t end) const;
 };
 
@@ -42,7 +42,7 @@ class SentencesInMemory final : public Sentences {
 class SentencesInFile final : public Sentences {
  public:
   /// Reads the whole file once. Throws io::Error if the file is missing or damaged or has another vocabulary, and if
-  /// the last sentence has no end.
+  /// the last sentence has no end token.
   SentencesInFile(TokenFile file, const Vocabulary& vocabulary, Token end);
 
   const TokenFile& file() const { return file_; }
@@ -58,7 +58,7 @@ class SentencesInFile final : public Sentences {
   std::vector<int64_t> starts_{0};  // start of each sentence, and the index after the last end
 };
 
-/// Chosen sentences of several files, in the order in which they were added.
+/// Chosen sentences of several files, in the order in which the sentences were added.
 class ChosenSentences final : public Sentences {
  public:
   void add_file(std::shared_ptr<const Sentences> file) { files_.push_back(std::move(file)); }

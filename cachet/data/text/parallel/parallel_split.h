@@ -27,9 +27,9 @@ struct PairSplitCounts {
 
 /// Splits a .tsv file (plain, .gz or .xz) of sentences and translations at random. Pairs that share a sentence on
 /// either side stay in one split (SampleGroups; sentences are compared by split_key()). So no sentence of either
-/// language is used both for training and for testing. Writes train, valid and test in random order, with one file for
-/// each language ("train.de"), into a new folder. The new folder appears only when all its files are complete. Throws
-/// io::Error for damaged rows and too few sentences, and std::invalid_argument for invalid options.
+/// language is used both for training and for testing. Writes the splits train, valid and test into a new folder, with
+/// a file for each language ("train.de") and pairs in random order. The new folder appears only when all its files are
+/// complete. Throws io::Error for damaged rows and too few sentences, and std::invalid_argument for invalid options.
 PairSplitCounts write_pair_folder(const std::filesystem::path& tsv, const std::filesystem::path& folder,
                                   const PairSplitOptions& options, bool replace = false);
 

@@ -15,7 +15,7 @@ struct GivenSequence {
   std::vector<Token> tokens, second;  // `second` is used only for pairs
 };
 
-/// Converts given texts to tokens in the same way as the reader of the data's files.
+/// Converts a user's texts to tokens in the same way as the reader of the data set's files.
 class GivenSequenceReader {
  public:
   /// Takes options for texts, pairs of texts or expressions. Throws io::Error for an unusable subword model, and

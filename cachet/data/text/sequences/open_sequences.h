@@ -17,8 +17,8 @@ std::string expected_files(const SequenceDatasetOptions& options);
 std::filesystem::path find_sequence_root(const SequenceDatasetOptions& options,
                                          const std::filesystem::path& working_folder);
 
-/// Whether a data set stores the names and keys of its sequences (SequenceOrigins). A comparison of the splits of a
-/// data set needs these names and keys.
+/// Whether a data set stores the names and keys of its sequences (SequenceOrigins). Functions that compare the splits
+/// of a data set need the stored names and keys of the sequences.
 enum class KeepOrigins { no, yes };
 
 /// Reads one split. If options.class_names is not empty, labels are indices in that list, matched by name

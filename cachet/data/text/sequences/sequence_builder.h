@@ -38,11 +38,11 @@ class SequenceBuilder {
   std::optional<int64_t> add_sequence(std::vector<Token> tokens, std::string text_key = {});
   void add_sample(const SequenceSample& sample) { samples_.push_back(sample); }
   void skip_sample() { ++counts_.skipped; }
-  /// Stores in the counts which files the reader ignored.
+  /// Stores the files that the reader ignored (SequenceCounts::passed_over).
   void pass_over(const PassedOver& files) { counts_.passed_over = files; }
   void count_replaced(int64_t bytes) { counts_.replaced += bytes; }
-  /// Adds a text, from which the reader makes sequences, to the digest of the data set. Every text from which sequences
-  /// are made must be added.
+  /// Adds a text, from which the reader makes sequences, to the digest of the data set. Call add_text() for every text
+  /// from which sequences are made.
   void add_text(std::string_view text) {
     texts_.add(text);
     has_texts_ = true;
@@ -64,7 +64,7 @@ class SequenceBuilder {
   std::vector<std::string> keys_;
 };
 
-/// Returns the key of a text, for add_sequence().
+/// Returns the key that add_sequence() needs for a text.
 std::string text_key(std::string_view text, const SequenceRules& rules);
 
 }  // namespace cachet::data

@@ -31,7 +31,7 @@ struct SequenceSample {
   int64_t place = 0;  // position of the source: number of a line (from 1), or of an image or file (from 0)
 };
 
-/// The names and keys of the sequences. They are stored only if splits are to be compared.
+/// The names and keys of the sequences. The names and keys are stored only if splits will be compared.
 struct SequenceOrigins {
   std::string before_place{};        // a sample's name is this text and its position: "basic_val.tsv:", "image "
   std::vector<std::string> files{};  // file at each position, if every sample is a file
@@ -63,7 +63,7 @@ class SequenceDataset {
   int64_t label(int64_t index) const { return sample(index).label; }
   /// Returns the number of tokens of a sample, or of the longer sequence of a pair.
   int64_t length(int64_t index) const;
-  /// Whether the source of a sample (or of one of its two sequences) was longer than max_length.
+  /// Whether a sample (or one of the two sequences of a pair) was cut to max_length.
   bool is_cut(int64_t index) const;
 
   DataDigest digest() const;

@@ -27,7 +27,7 @@ struct SequenceFiles {
   const SequenceRules& rules;
 };
 
-/// The properties of one kind of sequences. A new kind needs a record in the table of
+/// The properties of one kind of sequences. A new kind of sequences needs a record in the table of
 /// sequence_kinds.cpp.
 struct SequenceKind {
   std::string_view name;                        // name in recipes

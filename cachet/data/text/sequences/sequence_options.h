@@ -49,7 +49,7 @@ struct SequenceDatasetOptions {
   TooLong too_long = TooLong::truncate;
   TextOptions text{};
   double validation_fraction = 0;      // for imdb and cifar10_pixels: fraction of the training samples to hold out; 0 =
-                                       // the test samples also validate, as in the arena's text task
+                                       // the test samples are also the validation samples, as in the arena's text task
   SplitBy split_by = SplitBy::groups;  // the unit that validation_fraction holds out
   double fraction = 1;                 // fraction of the training samples to use, in (0, 1]
   int64_t limit = 0;                   // largest number of samples of each split; 0 = all
@@ -59,7 +59,7 @@ struct SequenceDatasetOptions {
 /// Reads the keys kind, root, class_names, max_length, too_long, fraction, limit and subset_seed. For the kinds listops
 /// and matching, also reads the key `files`. For imdb and matching, also reads empty_texts, tokens, subword_model,
 /// vocabulary and vocabulary_hash. For the kinds imdb and cifar10_pixels, also reads the key validation_fraction and,
-/// if it holds out samples, the key split_by.
+/// if validation_fraction is above 0, the key split_by.
 SequenceDatasetOptions read_sequence_dataset_options(const config::View& data);
 
 /// Properties of the data that a model needs before the files are read.

@@ -84,17 +84,17 @@ struct TargetSize {
 struct ResizeOptions {
   TargetSize image_size{};  // 0 × 0: images stay at the size of the data
   Interpolation interpolation = Interpolation::bicubic;
-  /// In evaluation, an image is resized in proportion until it covers image_size / crop_fraction (a square by its
-  /// shorter side). The middle of the resized image is used. If crop_fraction is 1 and all images of the data set have
-  /// the same size, images are resized as a whole.
+  /// In evaluation, an image is resized without distortion to the smallest size that covers image_size / crop_fraction.
+  /// The middle of the resized image is used. If crop_fraction is 1 and all images of the data set have the same size,
+  /// images are resized as a whole.
   double crop_fraction = 1;
 
   /// Returns the usual options for images of different sizes: a crop of 224 pixels after resizing to 256 pixels.
   static ResizeOptions of_own_sizes() { return {.image_size = 224, .crop_fraction = 0.875}; }
 };
 
-/// Reads the keys image_size (one number or [height, width]), interpolation and crop_fraction. If the defaults have an
-/// image size, image_size must not be 0.
+/// Reads the keys image_size (one number or [height, width]), interpolation and crop_fraction. If `defaults` has an
+/// image size, the recipe must not set image_size to 0.
 ResizeOptions read_resize_options(const config::View& view, ResizeOptions defaults = {});
 
 }  // namespace cachet::data

@@ -21,7 +21,7 @@ struct CentreCrop {
   int64_t top = 0, left = 0;
 };
 
-/// Determines the crop of an image. The image is resized in proportion to the smallest size that covers ⌊crop /
+/// Determines the crop of an image. The image is resized without distortion to the smallest size that covers ⌊crop /
 /// fraction⌋ on both sides. If the crop is square, the shorter side of the image gets the length ⌊crop / fraction⌋. As
 /// in torchvision, the length of the other side is rounded down, and the crop's corner is rounded half to even. If the
 /// image is more than four times as long as the crop's proportions require, only its middle is resized, so that a line

@@ -32,7 +32,7 @@ struct MixedBatch {
 /// Returns smoothed one-hot targets (B, classes) float32 for labels (B) int64.
 at::Tensor soft_targets(const at::Tensor& labels, int64_t classes, double label_smoothing);
 
-/// The mixing of a batch: all images have the same weight and the same mode.
+/// The mixing of a batch: all images have the same mixing weight and the same mode (mixup or cutmix).
 struct Mixing {
   struct Side {
     int64_t first = 0, length = 0;

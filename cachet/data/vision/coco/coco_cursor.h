@@ -11,7 +11,7 @@
 /// Parsers for parts of COCO's files.
 namespace cachet::data {
 
-/// Reads a JSON array. Calls `element()` for each value of the array. In each call, `element()` must read one value.
+/// Reads a JSON array. Calls `element()` once for each value of the array; the call must read exactly this value.
 template <class Element>
 void read_array(io::JsonCursor& cursor, std::string_view what, Element element) {
   if (!cursor.take('[')) cursor.fail(std::string(what) + " must be an array");

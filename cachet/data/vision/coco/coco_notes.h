@@ -10,20 +10,20 @@ namespace cachet::data {
 
 /// Faults of single annotations in an otherwise valid file.
 enum class CocoFault {
-  // An annotation is left out if it has one of the faults from `unknown_image` to `odd_area`.
+  // An annotation with one of the faults from `unknown_image` to `odd_area` in this list is left out.
   unknown_image,     // its image is not in the file's list
   unknown_category,  // its category is not in the file's list
   repeated_id,       // its id is the id of an earlier annotation
   odd_box,           // its box is not four finite numbers within ±2^26, or has a negative side
   odd_area,          // its area is not finite or is negative
-  // With the faults from `short_polygon` to `elsewhere`, an annotation stays, but without its faulty part. If the whole
-  // segmentation is faulty, the annotation has no mask.
+  // An annotation with one of the faults from `short_polygon` to `elsewhere` stays, but without its faulty part. If the
+  // whole segmentation is faulty, the annotation has no mask.
   short_polygon,  // fewer than three corners, or an odd number of coordinates
   odd_polygon,    // a corner that is not finite or beyond ±2^26, or edges back and forth over millions of columns
   odd_runs,       // run lengths that do not make a mask of their size
   other_size,     // run lengths of another size than the image's
   elsewhere,      // no common point of the segmentation and its box
-  // With the faults `outside_image` and `no_area`, an annotation stays whole. As in mmdetection, evaluation uses
+  // An annotation with the fault `outside_image` or `no_area` stays unchanged. As in mmdetection, evaluation uses
   // annotations outside the image or without area, but training does not.
   outside_image,  // no common point of the box and its image
   no_area,        // an area of 0, or a side below one pixel

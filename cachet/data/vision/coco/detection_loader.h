@@ -41,10 +41,10 @@ DetectionBatch collate(std::vector<DetectionSample> samples, int64_t multiple);
 /// Returns the groups for GroupedBatches: 1 for images that are wider than high, 0 for all other images.
 std::vector<int64_t> orientations(const DetectionSet& set);
 
-/// Returns the group of each image for GroupedBatches, in the order of the data set. Each group has only images of one
-/// block of `window` consecutive images. In evaluation, all images of a group have one size after padding to the
-/// multiple. Therefore, no image of a batch is padded further, and the model's result for an image does not depend on
-/// the other images.
+/// Returns the group of each image for GroupedBatches, in the order of the data set. A group has only images of the
+/// same block of `window` consecutive images. In evaluation, all images of a group have the same padded size (sides
+/// that are multiples of transform.multiple). Therefore, no image of a batch is padded further, and the model's result
+/// for an image does not depend on the other images.
 std::vector<int64_t> padded_sizes(const DetectionSet& set, const DetectionTransformOptions& transform, int64_t window);
 
 /// Makes batches from a detection set.

@@ -39,8 +39,8 @@ enum class OtherCategories { leave_out, refuse };
 struct DetectionSetOptions {
   std::vector<std::string> class_names{};  // in the model's order; empty: all categories, in the order of the file
   bool may_lack_classes = false;           // whether the file needs only one of the classes, as in evaluation
-  /// The treatment of objects whose category is not one of the classes. By default, objects of other categories are
-  /// left out if the file has all classes, because the classes then select some of the file's categories. Otherwise,
+  /// The treatment of objects whose category is not one of the classes. By default, objects of any other category are
+  /// left out if the file has all of the classes (the recipe then uses a part of the file's categories). Otherwise,
   /// these objects are refused.
   std::optional<OtherCategories> other_categories{};
   bool masks = false;              // whether objects need masks; objects without a mask are left out
@@ -82,7 +82,7 @@ class DetectionSet {
   /// annotations outside the image or without area.
   DetectionObjects objects(int64_t index) const;
 
-  /// Returns an image's annotations of the set's classes, for evaluation. Their `category` is the index of the class.
+  /// Returns an image's annotations of the set's classes, for evaluation; the field `category` is the class index.
   std::vector<CocoAnnotation> annotations(int64_t index) const;
 
   /// Whether the set has an annotation for measuring average precision: an object of a class, other than a crowd.
@@ -91,8 +91,8 @@ class DetectionSet {
   /// Returns the set of the images with these indices, in the order of `indices`. If a limit chose the indices,
   /// `split_size` is the size of the whole split.
   std::shared_ptr<const DetectionSet> subset(const std::vector<int64_t>& indices, int64_t split_size = 0) const;
-  /// Returns the number of images of the split, which exceeds size() if a limit left out images. The number does not
-  /// include images that a rule leaves out.
+  /// Returns the number of images of the split, which exceeds size() if a limit left out images. Images that a rule
+  /// leaves out are not counted.
   int64_t split_size() const { return std::max(split_size_, size()); }
 
   DataDigest digest() const;

@@ -20,7 +20,7 @@ using ShapeProgress = std::function<void(int64_t done)>;
 
 /// Makes a data set in COCO's form in a new folder, which appears when it is complete: annotations/instances_train.json
 /// and instances_val.json, and images/train and images/val. Equal options give equal bytes with any number of threads.
-/// Throws std::invalid_argument for the faults of check(), and io::Error if the folder is not empty.
+/// Throws std::invalid_argument if check() throws it for the options, and io::Error if the folder is not empty.
 ShapeCounts write_shape_folder(const std::filesystem::path& folder, const ShapeOptions& options,
                                const ShapeProgress& progress = {});
 

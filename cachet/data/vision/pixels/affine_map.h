@@ -24,7 +24,7 @@ struct AffineMap {
   AffineMap inverse() const;
 };
 
-/// The value of a colour for each channel.
+/// A fill colour: one value for each channel.
 using FillColour = std::array<uint8_t, 3>;
 
 /// Applies an affine map to an image (H, W, C) uint8. A pixel whose position lies outside the image gets the colour

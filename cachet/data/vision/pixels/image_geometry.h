@@ -15,15 +15,15 @@ struct ImageBox {
   bool empty() const { return right <= left || bottom <= top; }
 };
 
-/// The geometric changes of an image: crop, scaling, mirroring, padding and rotation. Maps positions in the original,
-/// such as boxes around objects, to the result and back.
+/// The geometric changes of an image: crop, scaling, mirroring, padding and rotation. Maps positions in the original
+/// image, such as boxes around objects, to positions in the result, and back.
 struct ImageGeometry {
   io::ImageSize original, result;
   AffineMap to_original{};  // maps each position in the result to its position in the original
 
   static ImageGeometry of(const io::ImageSize& size) { return {size, size, {}}; }
 
-  // Each of the following functions applies a change to the result of the changes so far.
+  // Each of the following functions adds a change of the image after the changes so far.
   void crop(const io::ImageRegion& region);  // parts outside the image are padding
   void resize(const io::ImageSize& size);
   void mirror();

@@ -11,8 +11,8 @@ namespace cachet::data {
 /// The ranges of a channel's mean and deviation, for pixels in [0, 1], within which float32 can represent the results.
 inline constexpr config::Range<double> kChannelMeans{-1e6, 1e6}, kChannelDeviations{1e-6, 1e6};
 
-/// Normalization of each channel, for pixels scaled to [0, 1]: (x / 255 − mean) / std. This header chooses the mean and
-/// the deviation, and ImageTransform normalises with them.
+/// Normalization of each channel, for pixels scaled to [0, 1]: (x / 255 − mean) / std. The functions of this header
+/// choose the mean and the deviation, and ImageTransform normalises with them.
 struct Normalization {
   std::vector<double> mean, std;
 
@@ -24,7 +24,7 @@ struct Normalization {
   Normalization of_grey() const;
 };
 
-/// Source of mean and deviation: `automatic` takes the known values of the kind, or else computes them from the data.
+/// Source of mean and deviation. `automatic`: the known values of the kind of images, else computed from the data.
 enum class NormalizationSource { automatic, data, none };
 
 struct NormalizationOptions {

@@ -9,8 +9,8 @@
 
 namespace cachet::io {
 
-// Rules convert the names and shapes of foreign tensors to ours. The inverted rules convert our tensors for export.
-// Rules work on any dictionary of tensors: parameters, gradients, moments.
+// Rules convert the names and shapes of foreign tensors to those of Cachet. An export uses the inverted rules. Rules
+// work on any dictionary of tensors: parameters, gradients, moments.
 //
 // Names in rules are patterns that match whole names. `*` matches one or more characters without a dot, `#` matches a
 // number, `**` matches any characters or none. From the left, each wildcard matches as many characters as possible.
@@ -51,7 +51,7 @@ struct Reshape {
   std::vector<int64_t> back;
 };
 
-/// Changes the name and the order of dimensions: dimension i of the result is dimension order[i] of the source.
+/// Changes a tensor's name and order of dimensions: dimension i of the result is dimension order[i] of the source.
 struct Permute {
   std::string from;
   std::string to;
@@ -84,7 +84,7 @@ class NameMap {
   /// source tensors.
   Result apply(const TensorMap& tensors, Unmatched unmatched = Unmatched::kPass) const;
 
-  /// Returns the inverse map, from our names to the foreign names.
+  /// Returns the inverse map, from Cachet's names to the foreign names.
   NameMap inverted() const;
 
   const std::vector<NameRule>& rules() const { return rules_; }

@@ -39,13 +39,13 @@ struct ExportFacts {
 };
 
 /// Converts weights from the names of `source` to Cachet's names. A tensor that no rule matches retains its name, such
-/// as T2T's frozen `pos_embed`, which Cachet's model computes. Tables that a source's code computes and also saves are
-/// left out: Swin's indices and masks, Transformer-XL's frequencies, fairseq's positions and versions. If two weights
-/// would get the same name, or if parts of a weight do not fit together, throws io::Error.
+/// as T2T's frozen `pos_embed`, which Cachet's model computes. Leaves out tables that the code of `source` saves
+/// although it can compute them: Swin's indices and masks, Transformer-XL's frequencies, fairseq's positions and
+/// versions. If two weights would get the same name, or if parts of a weight do not fit together, throws io::Error.
 TensorMap to_our_names(NameSource source, const TensorMap& theirs);
 
 /// Converts weights to the names of `source`: the inverse of to_our_names(). Adds the tables that to_our_names() leaves
-/// out, except Swin's masks for a detector. A tensor that modules share must be present under each of its names.
+/// out, except Swin's masks in a detector. A tensor that modules share must be present under each of its names.
 TensorMap to_their_names(NameSource source, const TensorMap& ours, const ExportFacts& facts);
 
 }  // namespace cachet::io

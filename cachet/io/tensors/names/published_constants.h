@@ -7,8 +7,8 @@
 namespace cachet::io {
 
 /// Returns the tables that Swin's repository saves in addition to the parameters `theirs`, under the repository's
-/// names. Each block has `relative_position_index` (w², w²) int64. If the windows of every other block are shifted,
-/// these blocks also have `attn_mask` (windows, w², w²) with the values 0 and -100.
+/// names. Each block has `relative_position_index` (w², w²) int64. If every second block has shifted windows, these
+/// blocks also have `attn_mask` (windows, w², w²) with the values 0 and -100.
 TensorMap swin_constants(const TensorMap& theirs, int64_t image_height, int64_t image_width);
 
 /// Returns the constants that kimiyoung's Transformer-XL saves in addition to the parameters `theirs`. The only

@@ -23,7 +23,7 @@ struct Safetensors {
 /// the file, the tensor and the fault. Non-finite values are not an error; see non_finite().
 Safetensors read_safetensors(const std::filesystem::path& path);
 
-/// Reads only the metadata of a safetensors file. Throws io::Error for the faults of read_safetensors().
+/// Reads only the metadata of a safetensors file. Throws io::Error in the same cases as read_safetensors().
 std::map<std::string, std::string> read_safetensors_metadata(const std::filesystem::path& path);
 
 /// Parses a safetensors file in memory. After the call, the memory of `file` may be released. Messages begin with

@@ -11,7 +11,7 @@
 namespace cachet::io {
 
 /// The element types that both the format and LibTorch have. The safetensors format also has types that are smaller
-/// than one byte. If a file has a type that is smaller than one byte, the error names this type.
+/// than one byte. If a tensor has a type of less than one byte, the error names this type.
 /// clang-format off
 enum class SafetensorsType {
   kBool,
@@ -77,7 +77,7 @@ uint64_t safetensors_header_size(std::span<const std::byte> prefix, uint64_t fil
 SafetensorsHeader parse_safetensors_header(std::string_view json, uint64_t data_size, std::string_view name,
                                            const SafetensorsLimits& limits = {});
 
-/// If a tensor may not have the name `tensor`, throws io::Error.
+/// Throws io::Error if `tensor` is not a valid name of a tensor.
 /// A name has 1 ... name_bytes bytes of UTF-8, and no control characters.
 /// A tensor may not have the name `__metadata__`.
 void check_tensor_name(std::string_view tensor, std::string_view file, const SafetensorsLimits& limits = {});

@@ -13,7 +13,7 @@
 
 namespace cachet::io {
 
-/// Contiguous elements outside the pickle, to which the pickle refers.
+/// A tensor storage: contiguous elements outside the pickle, to which the pickle refers.
 struct PickledStorage {
   std::string key;  // name of the storage's record
   SafetensorsType type = SafetensorsType::kU8;
@@ -51,7 +51,7 @@ class PickleTree {
     uint32_t index;  // index in tensors
   };
   /// A placeholder for an object that has none of the other types of Value. A placeholder stores only the class of the
-  /// object. No code is run to create the object.
+  /// object. Making a placeholder runs no code of the file.
   struct Object {
     uint32_t index;              // index in globals of the object's class, or of the function that would have made it
     bool may_be_tensor = false;  // whether it is an unreadable tensor, or the result of an unknown function

@@ -28,8 +28,8 @@ struct TorchGlobal {
   SafetensorsType element = SafetensorsType::kF32;  // element type, for `storage` and `element_type`
 };
 
-/// Classifies a Python name in a pickle. Names of the kind `code` are listed only for a clear error message. If a name
-/// were missing, the reader would still be safe, because it runs no function that a file mentions.
+/// Classifies a Python name in a pickle. The list of names of kind `code` only makes error messages clearer. Even if a
+/// name is missing from this list, reading is safe, because the reader never runs a function that a file names.
 TorchGlobal torch_global(std::string_view module, std::string_view name);
 
 }  // namespace cachet::io

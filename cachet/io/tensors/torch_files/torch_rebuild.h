@@ -9,16 +9,16 @@
 
 namespace cachet::io {
 
-/// These functions compute the results of the Python calls in the pickle of a torch.save file. The arguments of a call
-/// are a tuple in `tree`. Each function throws io::Error without a position; the caller adds the position.
+/// These functions compute the results of the Python calls in the pickle of a torch.save file. `arguments` is the tuple
+/// of a call's arguments in `tree`. Each function throws io::Error without a position; the caller adds the position.
 
-/// Returns the index in tree.globals of a storage's element type if Cachet does not support it, else an empty value.
+/// Returns the index in tree.globals of a storage's element type, or an empty value if Cachet supports this type.
 std::optional<uint32_t> unread_storage(const PickleTree& tree, PickleTree::Ref arguments);
 
-/// Examines the tensor or parameter that the call of `function` with `arguments` makes. Returns the index in
-/// tree.globals of a part of it that Cachet cannot read: a placeholder (instead of the storage or the tensor) or an
-/// unsupported element type. Returns an empty value if all parts can be read, or if `function` does not make a tensor
-/// or a parameter.
+/// Examines the tensor or parameter that the call of `function` with `arguments` makes. If Cachet cannot read a part of
+/// the tensor, returns an index in tree.globals: the index of the unsupported element type, or of the class whose
+/// placeholder replaces the storage or the tensor. If Cachet can read all parts, or if `function` makes neither a
+/// tensor nor a parameter, returns an empty value.
 std::optional<uint32_t> unread_part(const PickleTree& tree, const TorchGlobal& function, PickleTree::Ref arguments);
 
 /// Makes a storage from a persistent id ("storage", type, key, location, count). The storage's record in the file must

@@ -49,7 +49,7 @@ at::Tensor anchors_of_image(const AnchorOptions& options, const std::vector<Imag
                             c10::Device device);
 
 /// Returns (n) bool: whether an anchor extends at most `allowed_border` pixels beyond the image. If `allowed_border` is
-/// below 0, all values are true.
+/// below 0, the result is true for all anchors.
 at::Tensor anchors_inside(const at::Tensor& boxes, const ImageSize& image, int64_t allowed_border);
 
 }  // namespace cachet::models

@@ -10,8 +10,8 @@
 
 namespace cachet::models {
 
-/// The code that describes a box relative to a nearby box: the shift of the centre in units of the sides, and the
-/// logarithms of the sides' ratios. The code is normalised as (code − means)/deviations (R-CNN, arXiv 1311.2524,
+/// The encoding of a box relative to a nearby box: the shift of the centre in units of the sides, and the logarithms
+/// of the sides' ratios. The encoding is normalised as (encoding − means)/deviations (R-CNN, arXiv 1311.2524,
 /// Appendix C).
 struct BoxCoderOptions {
   std::array<double, 4> means{0, 0, 0, 0}, deviations{1, 1, 1, 1};

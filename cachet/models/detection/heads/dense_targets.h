@@ -51,15 +51,15 @@ struct DenseSample {
 std::vector<DenseSample> dense_samples(const LaidAnchors& anchors, const std::vector<ImageSize>& maps,
                                        const DetectionBatch& batch, const DenseTargetOptions& options);
 
-/// The training targets of a batch's anchors. The targets depend only on sizes, objects and priorities, so they can be
-/// computed before the forward pass.
+/// The training targets of a batch's anchors. The targets depend only on the sizes, objects and priorities of the
+/// batch, so they can be computed before the forward pass.
 struct AnchorTargets {
   std::vector<ImageSize> maps{};  // size of the map of each level
   LaidAnchors anchors{};
   std::vector<DenseSample> samples{};  // samples of each image
-  /// The number by which the sums of losses are divided. A head sets the divisor to the number of samples of its batch.
-  /// If the batch is one part of a step, the caller may instead set the divisor to the number of samples of the whole
-  /// step, multiplied by the part's fraction of the step.
+  /// The number by which the sums of losses are divided. A head sets `divisor` to the number of samples in its batch.
+  /// If the batch is only part of a training step, the caller may set the divisor to the number of samples in the whole
+  /// step, times the batch's fraction of the step.
   double divisor = 0;
 };
 

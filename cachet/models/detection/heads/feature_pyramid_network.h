@@ -30,9 +30,9 @@ struct FpnOptions {
   static FpnOptions read(const config::View& table, FpnOptions defaults, int64_t stages);
 };
 
-/// Feature pyramid network (Lin et al., arXiv 1612.03144). The network maps the maps of all stages to one number of
-/// channels. To each map, the network adds the next coarser map, enlarged by a factor of 2 (nearest neighbour), and
-/// smooths the sum. Parts: lateral_convs, fpn_convs.
+/// Feature pyramid network (Lin et al., arXiv 1612.03144). The network projects the maps of all stages to the same
+/// number of channels. To each map, the network adds the next coarser map, enlarged by a factor of 2 (nearest
+/// neighbour), and smooths the sum. Parts: lateral_convs, fpn_convs.
 class FeaturePyramidNetwork : public nn::Cloneable<FeaturePyramidNetwork> {
  public:
   FeaturePyramidNetwork(const FpnOptions& options, const std::vector<int64_t>& stage_channels);

@@ -11,7 +11,7 @@ struct ConvolutionOptions {
   int64_t side = 3, stride = 1;
 };
 
-/// A convolution of a detection head, with a bias and a zero padding of half its side. Parameters: weight, bias.
+/// A convolution of a detection head, with a bias and zero padding of half the kernel size. Parameters: weight, bias.
 class Convolution : public nn::Cloneable<Convolution> {
  public:
   explicit Convolution(const ConvolutionOptions& options);

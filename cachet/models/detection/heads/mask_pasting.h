@@ -15,7 +15,7 @@ struct PastedMask {
 
 /// Maps scores (side, side) of a box (4) to pixels of an image of the size `size`. Scores are interpolated between the
 /// centres of cells, and are 0 beyond the box. A pixel is part of the object if the score at its centre is at least
-/// `threshold`. Returns the mask only of the pixels that the box can reach, cut off at the image's border.
+/// `threshold`. Returns the mask only for the pixels that the box can touch within the image.
 PastedMask paste_mask(const at::Tensor& scores, const at::Tensor& box, const ImageSize& size, double threshold = 0.5);
 
 /// scores (n, side, side), boxes (n, 4) -> (n, height, width) bool. If an image has a hundred objects that are encoded

@@ -33,7 +33,7 @@ class RetinaHead : public nn::Cloneable<RetinaHead> {
 
   DenseOutputs forward(const std::vector<at::Tensor>& levels) const;
   /// Returns the targets of the anchors on feature maps of the sizes `maps`. The divisor of the losses is the number of
-  /// positive anchors. An image without positive anchors adds 1 to this number.
+  /// positive anchors. An image without positive anchors adds 1 to the divisor.
   AnchorTargets targets(const std::vector<ImageSize>& maps, const DetectionBatch& batch) const;
   /// Returns the losses of each level: sums over the level's anchors, divided by `targets.divisor`.
   DenseLosses losses(const DenseOutputs& outputs, const DetectionBatch& batch, const AnchorTargets& targets) const;

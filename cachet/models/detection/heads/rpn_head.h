@@ -41,8 +41,8 @@ class RpnHead : public nn::Cloneable<RpnHead> {
   RpnHead(const RpnOptions& options, int64_t inputs);
 
   DenseOutputs forward(const std::vector<at::Tensor>& levels) const;
-  /// Returns the targets of the anchors on feature maps of the sizes `maps`. The losses are divided by the number of
-  /// sampled anchors. An image without positive anchors adds 1 to this number, as does one without negative anchors.
+  /// Returns the targets of the anchors on feature maps of the sizes `maps`. The divisor of the losses is the number of
+  /// sampled anchors, plus 1 for each image without positive anchors, plus 1 for each image without negative anchors.
   AnchorTargets targets(const std::vector<ImageSize>& maps, const DetectionBatch& batch) const;
   /// Returns the losses of each level: sums over the level's samples, divided by `targets.divisor`.
   DenseLosses losses(const DenseOutputs& outputs, const AnchorTargets& targets) const;

@@ -26,10 +26,10 @@ struct BigBirdOptions {
 /// and unused entries are −1.
 torch::Tensor big_bird_blocks(const torch::Tensor& random, int64_t context_blocks, int64_t window);
 
-/// Returns random key blocks for the blocks of queries i = 1 … Nq − 2, (H, Nq − 2, R). The key blocks of a query block
-/// are distinct, not global and not in the window. If fewer than R key blocks are possible, unused entries are −1. The
-/// random numbers `draws` (H, rows, R) are int64 in [0, 2^31); query block i uses row (i − 1) mod rows. A random number
-/// x selects the block with the index ⌊x·n ÷ 2^31⌋ among the n blocks that remain.
+/// Returns random key blocks for the blocks of queries i = 1 … Nq − 2, (H, Nq − 2, R). The random key blocks of a query
+/// block are distinct, are not global, and are not in its window. If fewer than R key blocks are possible, unused
+/// entries are −1. The random numbers `draws` (H, rows, R) are int64 in [0, 2^31); query block i uses row (i − 1) mod
+/// rows. A random number x selects the block with the index ⌊x·n ÷ 2^31⌋ among the n blocks that remain.
 torch::Tensor choose_random_blocks(const torch::Tensor& draws, int64_t query_blocks, int64_t context_blocks,
                                    int64_t window);
 
@@ -51,18 +51,18 @@ struct BlockPattern {
 /// big_bird_blocks() returns. Queries of the first and the last block see all keys. If the pattern includes all blocks
 /// of a (short) context, all queries see all keys. Time and memory are linear in the length.
 ///
-/// q (B, H, Lq, d); k and v have Lk tokens; `random` is as in big_bird_blocks(). Nq and Nk are the numbers of blocks of
-/// the lengths that options.pattern_length selects. If the model can read longer sequences, missing blocks count as
-/// padding: the result equals the result for a sequence padded to the full length. If the block size does not divide
-/// the length, the last block is shorter. Leading class tokens are global, like the first block. Padded keys are
-/// masked. Throws c10::Error if args is causal or has a bias.
+/// q (B, H, Lq, d); k and v have Lk tokens; `random` is as in big_bird_blocks(). Nq and Nk are the numbers of blocks in
+/// the lengths that options.pattern_length selects. If such a length exceeds that of the batch, the missing blocks
+/// count as padding: the result is that of a sequence padded to the full length. If the block size does not divide the
+/// length, the last block is shorter. Leading class tokens are global tokens, like the tokens of the first block.
+/// Padded keys are masked. Throws c10::Error if args is causal or has a bias.
 torch::Tensor block_sparse_attention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                                      const torch::Tensor& random, const BigBirdOptions& options,
                                      const AttentionArgs& args);
 
-/// block_sparse_attention() as an attention function with its own random blocks. The layer draws the buffer `draws` (H,
-/// 256, R) from the generator when it is made, and saves it with the model. For every length of the pattern
-/// (PatternLength), `draws` determines the random blocks, in training and in evaluation.
+/// An attention function that calls block_sparse_attention() with its own random blocks. The layer draws the buffer
+/// `draws` (H, 256, R) from the generator when it is made, and saves it with the model. The same buffer `draws`
+/// determines the random blocks in training and in evaluation, for sequences of every length.
 class BlockSparseAttention : public Cloneable<BlockSparseAttention, AttentionFunction> {
  public:
   BlockSparseAttention(const BigBirdOptions& options, int64_t num_heads);

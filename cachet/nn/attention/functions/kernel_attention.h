@@ -45,10 +45,10 @@ struct KernelOptions {
 /// head.
 ///
 /// Parameters of layer i of a trained map: (H, n, n), or (1, n, n) if all heads share their weights:
-///   linear, feed-forward   features.i.weight
+///   linear, feed-forward   features.i.weight;
 ///   gated                  features.i.weight, features.i.gate; with a narrow gate features.i.gate_down (·, n, r) and
-///                          features.i.gate_up (·, r, n) instead
-///   norm between           features.i.norm.*, after each layer except the last
+///                          features.i.gate_up (·, r, n) instead;
+///   norm between           features.i.norm.*, after each layer except the last.
 ///
 /// The state of a session (SessionUse::decoding) is the running sum Σ φ(k)[v, 1]ᵀ, instead of the keys and values of
 /// earlier calls. Throws c10::Error if args has a bias, because there are no scores to which it could be added.

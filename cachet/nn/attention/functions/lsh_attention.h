@@ -43,7 +43,7 @@ torch::Tensor lsh_order(const torch::Tensor& buckets, const torch::Tensor& paddi
 /// If options.pattern_length is PatternLength::model, each round begins with a new chunk, and Nq and Nk follow from the
 /// full lengths of the layout. Missing chunks count as padding, so that the result equals the result for a sequence
 /// padded to the full length. If options.pattern_length is PatternLength::batch, a chunk may contain the end of one
-/// round and the beginning of the next, and Nq and Nk follow from the tokens of the batch. If the chunk size divides
+/// round and the beginning of the next, and Nq and Nk follow from the lengths of the batch. If the chunk size divides
 /// the full lengths and the lengths of the batch, PatternLength::model and PatternLength::batch give the same result.
 ///
 /// q (B, H, Lq, d); k (B or 1, H, Lk, d) not normalised; v (B or 1, H, Lk, e); orders from lsh_order(). If k and q are
@@ -53,7 +53,7 @@ torch::Tensor lsh_attention(const torch::Tensor& q, const torch::Tensor& k, cons
                             const torch::Tensor& query_order, const torch::Tensor& key_order, const LshOptions& options,
                             const AttentionArgs& args);
 
-/// lsh_order() and lsh_attention() as an attention function. Queries and keys must share one projection of the
+/// An attention function that calls lsh_order() and lsh_attention(). Queries and keys must share one projection of the
 /// tokens (shares_query_and_key). In training, each forward pass draws new random rotations from the generator.
 /// Evaluation hashes with the buffer `rotations` (H, rounds, d, buckets/2), which is drawn when the layer is made.
 /// Throws c10::Error if args is causal or has a bias.

@@ -31,11 +31,11 @@ torch::Tensor orthogonal_features(int64_t count, int64_t dim, const torch::Tenso
 
 /// FAVOR+ (Choromanski et al., arXiv 2009.14794, Eq. 5 and 7–8): linear attention with a kernel of random features.
 /// With x̂ = x·d^(−1/4) and the m rows w of `projection`:
-///   softmax   φ(x) = (exp(w·x̂ − ‖x̂‖²/2 − c) + ε)/√m,  c: the largest w·x̂ of one query, or of all keys of a head
-///   relu      φ(x) = max(w·x̂, 0) + ε
+///   softmax   φ(x) = (exp(w·x̂ − ‖x̂‖²/2 − c) + ε)/√m,  c: the largest w·x̂ of one query, or of all keys of a head;
+///   relu      φ(x) = max(w·x̂, 0) + ε.
 /// In causal attention, causal_eps is added to each entry of Σφ(k). Features are computed in float32
 /// or wider, even under autocast, because the eight bits of bfloat16 are too few for an exponential. Works in every
-/// layout, but accepts no attention bias.
+/// layout of tokens, but accepts no attention bias.
 ///
 /// Buffers: projection (m, d), which all heads share; and, if the projection is redrawn, forwards (1) int64, the number
 /// of training forwards since the last draw.

@@ -6,11 +6,11 @@
 
 namespace cachet::nn {
 
-/// The terms of the scores that do not depend on the query. All layers of a Transformer-XL model share these terms.
+/// The terms of the scores that do not depend on the query, which all layers of a Transformer-XL model share.
 struct RelativeBiases {
   torch::Tensor content, position;  // (H, d): u and v of the paper
 
-  /// Draws both biases from a normal distribution with standard deviation 0.02.
+  /// Draws `content` and `position` from a normal distribution with standard deviation 0.02.
   static RelativeBiases make(int64_t num_heads, int64_t head_dim);
 };
 
@@ -20,11 +20,11 @@ struct RelativeAttentionOptions {
 };
 
 /// Attention to tokens and to their distances (Transformer-XL, Dai et al., arXiv 1901.02860, Sec. 3.3):
-///   scores = (q + u)·k + (q + v)·(W_r R),   R the encoded distances of the layout
+///   scores = (q + u)·k + (q + v)·(W_r R),   R the encoded distances of the layout.
 /// The queries are the last tokens of the context. Parts: qkv, position (W_r), proj; parameters: content_bias (u) and
 /// position_bias (v), each (H, d).
-/// If a session gives a state for decoding, queries also see the keys and values of earlier calls, and R also contains
-/// the distances to them.
+/// If a session gives a state for decoding, queries also see the keys and values of earlier calls, and R also encodes
+/// the distances to these earlier keys.
 class RelativeAttention : public Cloneable<RelativeAttention, Attention> {
  public:
   /// Throws c10::Error if the function is not softmax, if attention.head_dim is 0 and num_heads does not divide dim,
