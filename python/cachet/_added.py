@@ -27,7 +27,7 @@ class CachesAdded(NamedTuple):
         added: the names of the attention modules that got a cache.
         left: the names of the attention modules that got no cache, each with the reason.
         change: the relative change of the model's output for the example, with untrained caches: ‖new − old‖ / ‖old‖.
-            Without an example, change has the value None.
+            If no example is given, `change` has the value None.
     """
 
     added: list[str]
@@ -113,15 +113,15 @@ def add_cache(
         kind: "grc": a gated recurrent cache. "fifo": a first-in-first-out cache.
         ratio: the number of channels of the cache, divided by the number of channels of the layer.
         share_start: the value of λ before training.
-        cache: a function that makes the cache of a layer from its number of channels. If cache is given, the arguments
-            length, kind and ratio are not used.
-        only: a pattern of names, such as "blocks.*". Attention modules with other names are ignored.
+        cache: a function that makes the cache of a layer from its number of channels. If `cache` is given, the
+            arguments length, kind and ratio are not used.
+        only: a pattern of names, such as "blocks.*". Only attention modules whose names match the pattern get a cache.
         example: an input of the model (a tensor, or a tuple of several tensors), for which the change of the output is
             measured.
 
     Returns:
-        The names of the attention modules that got a cache, and the relative change of the model's output. For each
-        attention module without a new cache, the result has its name and the reason.
+        The names of the attention modules that got a cache, and the relative change of the model's output. The result
+        also lists the attention modules without a new cache, each with the reason.
 
     Raises:
         ValueError: If an option is out of its range, or if no attention module got a cache.

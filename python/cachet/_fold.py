@@ -60,8 +60,8 @@ def fold(model: nn.Module, example: Any) -> NormsFolded:
         example: an input of the model: a tensor, or a tuple of several tensors.
 
     Returns:
-        The names of the folded norms, each with the names of the linear layers into which it was folded. For each other
-        norm, the result has its name and the reason why it was not folded.
+        The names of the folded norms, each with the names of the linear layers into which it was folded. The result
+        also lists the norms that were not folded, each with the reason.
 
     Raises:
         ValueError: If the model is in training mode, or if no norm was folded.

@@ -23,15 +23,15 @@ class CachesFrozen(NamedTuple):
 def freeze(model: nn.Module) -> CachesFrozen:
     """Replaces the keys and values of the caches of a model by constants, in place.
 
-    After freeze(), evaluation computes neither the gates of the caches nor their keys and values. The frozen model can
-    be used only in evaluation. Freezing does not change the outputs of the model, except for rounding.
+    After freeze(), the model no longer computes gates, keys and values of the frozen caches. The frozen model can be
+    used only in evaluation. Freezing does not change the outputs of the model, except for rounding.
 
     Args:
         model: a model in evaluation mode.
 
     Returns:
-        The names of the layers with a frozen cache. For each layer whose cache was not frozen, the result has its name
-        and the reason.
+        The names of the layers with a frozen cache. The result also lists the layers whose caches were not frozen, each
+        with the reason.
 
     Raises:
         ValueError: If the model is in training mode, or if no cache was frozen.

@@ -39,12 +39,11 @@ def replace_norms(
         kind: "un": unified normalization. "mabn": moving average batch normalization. "pn": power normalization with
             group scaling. "pn_star": power normalization without group scaling.
         settings: the options of the norms: UnifiedNormSettings for the kind "un", PowerNormSettings for "pn" and
-            "pn_star". If settings is not given, the options of the papers are used.
-        only: a pattern of names, such as "blocks.*". Norms with other names are ignored.
+            "pn_star". If `settings` is not given, the options of the papers are used.
+        only: a pattern of names, such as "blocks.*". Only norms whose names match the pattern are replaced.
 
     Returns:
-        The names of the replaced norms. For each other norm, the result has its name and the reason why it was not
-        replaced.
+        The names of the replaced norms. The result also lists the norms that were not replaced, each with the reason.
 
     Raises:
         ValueError: If the kind is not valid, the settings do not belong to the kind, or no norm was replaced.

@@ -203,7 +203,7 @@ class Run:
                 weights. If a run has averaged weights, the `cachet` command also uses the averaged weights.
 
         Raises:
-            ValueError: If there is no such checkpoint, or if its file is damaged.
+            ValueError: If the run does not have this checkpoint, or if the file of the checkpoint is damaged.
         """
         folder = self._checkpoint(checkpoint)
         if self.kind in ("run", "checkpoint"):
@@ -232,8 +232,8 @@ class Run:
             averaged: see state_dict.
 
         Raises:
-            NotImplementedError: If cachet.nn has no module for the model or one of its parts. If cachet.nn has no such
-                module, you can use predict(), which runs the command.
+            NotImplementedError: If cachet.nn has no module for the model or one of its parts. If a module is missing,
+                predict() still works, because it runs the command.
             ValueError: If the folder has no checkpoint, or if its weights do not belong to the model of the recipe.
         """
         if self.kind == "export":
@@ -258,8 +258,8 @@ class Run:
         """Returns the predictions of `cachet predict`, or of `cachet translate` for a translation model.
 
         Args:
-            samples: paths of images, or texts. The two texts of a pair are separated by a tab. If samples is not given,
-                the command uses the test split.
+            samples: paths of images, or texts. The two texts of a pair are separated by a tab. If `samples` is not
+                given, the command uses the test split.
             top: the number of classes that each prediction lists.
             logits: whether predictions also have the logits of all classes.
             settings: keys of the recipe to change, such as {"data.root": "images"}.

@@ -103,8 +103,8 @@ class Training:
             kind: see Run.metrics.
 
         Raises:
-            CommandError: If the command failed before it made the run. The message of the exception is the error
-                message of the command.
+            CommandError: If the command failed before it created the folder of the run. The message of the exception is
+                the error message of the command.
         """
         if not (self.path / "run.json").is_file():
             if self.process.poll():
@@ -127,10 +127,10 @@ def train(
     """Starts `cachet train` in another process.
 
     Args:
-        recipe: the file of a recipe, or the name of a recipe that `cachet recipes` lists. If data is given, recipe can
-            also be a model. If resume is true, recipe is the folder of a run.
+        recipe: the file of a recipe, or the name of a recipe that `cachet recipes` lists. If `data` is given, `recipe`
+            can also be the name of a model. If `resume` is true, `recipe` is the folder of a run.
         data: a folder or files of your own data.
-        run: the folder of the run. If run is not given, the folder is <runs>/<date>-<recipe>.
+        run: the folder of the run. If `run` is not given, the folder is <runs>/<date>-<recipe>.
         runs: the folder of runs.
         resume: if true, the run in the folder `recipe` is resumed.
         settings: keys of the recipe to change, such as {"train.epochs": 20, "model.cache.kind": "grc"}.

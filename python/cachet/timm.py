@@ -79,8 +79,8 @@ def replace_attention(model: nn.Module, form: KernelForm = "glu", **options: Any
         options: options of cachet.nn.KernelAttention.
 
     Returns:
-        The names of the replaced attention modules. For each other attention module, the result has its name and the
-        reason why it was not replaced.
+        The names of the replaced attention modules. The result also lists the attention modules that were not replaced,
+        each with the reason.
 
     Raises:
         ValueError: If an option is out of its range, or if no attention module was replaced.
@@ -146,7 +146,8 @@ def with_cache(
 ) -> nn.Module:
     """Adds caches to a model of timm, in place, and returns the model.
 
-    If norm is given, with_cache also replaces the norms. If attention is given, with_cache also replaces the attention.
+    If `norm` is given, with_cache also replaces the norms. If `attention` is given, with_cache also replaces the
+    attention.
 
     Args:
         model: a ViT, Swin or PVT v2 of timm.
@@ -154,8 +155,8 @@ def with_cache(
         cache_ratio: the number of channels of the cache, divided by the number of channels of the layer.
         cache: "grc": a gated recurrent cache. "fifo": a first-in-first-out cache.
         share_start: the value of λ before training.
-        norm: the kind of norm, see cachet.replace_norms. If norm is not given, the norms are not replaced.
-        attention: the form of the feature map, see replace_attention. If attention is not given, softmax attention is
+        norm: the kind of norm, see cachet.replace_norms. If `norm` is not given, the norms are not replaced.
+        attention: the form of the feature map, see replace_attention. If `attention` is not given, softmax attention is
             not replaced.
 
     Raises:

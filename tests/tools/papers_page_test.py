@@ -87,7 +87,7 @@ class PapersPage(unittest.TestCase):
         page = PAGE.replace("\nB\n", "\nB\nD\n").replace("<!-- differences", "### What differs: all\n\nWords:\n\n<!-- differences")
         self.write("docs/papers.md", page)
         self.run_tool()
-        self.assertIn("\nDifferences of all rows with a recipe: so.\n\n| row | the paper | recipe or command | [differs](#what-differs-all) |\n", self.page())
+        self.assertIn("\nDifferences of all rows that have a recipe: so.\n\n| row | the paper | recipe or command | [differs](#what-differs-all) |\n", self.page())
         self.assertIn("| A | 1 % | `vit_a --seeds 5` | why not |\n| B | 3 % | `vit_b` | |\n", self.page())
 
     def test_devices_are_those_of_the_recipes(self):
@@ -98,10 +98,11 @@ class PapersPage(unittest.TestCase):
         for name, more in (("a", ""), ("b", '\n[train]\nbatch_size = 128\naccumulate = 8\n')):
             self.write(f"recipes/vision/vit_{name}.toml", 'base = "vit_devices.toml"\n' + RECIPES[f"vision/vit_{name}.toml"] + more)
         self.run_tool()
-        self.assertIn('| C | 4 % | `cachet bench` | |\n\n- devices: 16 with 64 images each, `train.state = "separate"` (`vit_a`)\n'
-                      '- devices: 8 with 128 images each, `train.state = "separate"` (`vit_b`)\n\n', self.page())
-        self.assertIn('- devices: 16 with 64 images each, `train.state = "separate"`\n\n', self.page(), "alone in Table 2")
-        self.assertIn('| T | 5 % | `text_tokens` | |\n\n- devices: 8 with 4,096 tokens each, `train.state = "first"`\n\n', self.page())
+        self.assertIn("| row | the paper | recipe or command | differs | parts, `train.state` |\n| --- | --- | --- | --- | --- |\n"
+                      "| A | 1 % | `vit_a --seeds 5` | so; why not | 16 × 64 images, `separate` |\n"
+                      "| B | 3 % | `vit_b` | so | 8 × 128 images, `separate` |\n| C | 4 % | `cachet bench` | | |\n\n", self.page())
+        self.assertIn('\nParts of a training step: 16 × 64 images, `train.state = "separate"`.\n\n| row |', self.page(), "Table 2")
+        self.assertIn('\nParts of a training step: 8 × 4,096 tokens, `train.state = "first"`.\n\n| row |', self.page(), "Table 3")
         self.write("recipes/vision/vit_devices.toml", RECIPES["vision/vit_devices.toml"].replace("16", "32"))
         self.assertIn("the tables differ from the recipes", self.run_tool("--check", code=1))
 

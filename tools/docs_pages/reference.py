@@ -151,13 +151,14 @@ def keys_page(found, meanings):
         tables.setdefault(key.table, []).append(key)
     order = ("task", "data", "model", "train", "optimizer", "schedule")
     lines = ["# Recipe keys", NOTE,
-             "The keys of a recipe, with type, default and meaning; in italics, when to change them. `cachet keys KEY` prints the same "
-             "for one key, and `cachet keys --recipe RECIPE` the values in a recipe.", "",
-             "- A key without a default here is set by every recipe, is empty if absent, or depends on the model or the data, by a rule "
-             "in its meaning. "
+             "This page lists the keys of a recipe, with type, default and meaning. The text in italics explains when to change a key. "
+             "`cachet keys KEY` prints this description of one key, and `cachet keys --recipe RECIPE` prints the values of the keys in a recipe.", "",
+             "- This page has no default for three kinds of keys: keys that every recipe sets, keys whose default is empty, and keys whose "
+             "default depends on the model or the data. If a default depends on the model or the data, the meaning of the key explains it. "
              "`cachet keys --model NAME` prints the defaults of one model.",
-             "- \"For:\" names the models or tasks that have the key, in a row or above a table. Without it, all have it.",
-             "- \"Read with `kind = \"x\"`\": the key exists only if `kind` is \"x\"; otherwise, it is an error.", ""]
+             "- \"For:\" in a row names the models or tasks that have the key of the row. \"For:\" above a table names the models or tasks that "
+             "have the keys of the table. Without \"For:\", all models and tasks have the key.",
+             "- \"Read with `kind = \"x\"`\" means that the key is an error unless `kind` is \"x\".", ""]
     sort = sorted(tables, key=lambda name: (order.index(name.partition(".")[0]), part_of(name) == "heads", name))
     lines += ["| part | tables |", "|---|---|"]
     for part, title in PARTS.items():
@@ -176,7 +177,7 @@ def keys_page(found, meanings):
             lines += [row for name, row in rows.items() if name not in alike] + [""]
             if alike:
                 names = ", ".join(f"`{name}`" for name in alike)
-                lines += [f"The other keys are as in [`[{ATTENTION}]`](#{ATTENTION.replace('.', '')}): {names}.", ""]
+                lines += [f"These keys have the same meaning and default as in [`[{ATTENTION}]`](#{ATTENTION.replace('.', '')}): {names}.", ""]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -75,15 +75,16 @@ class CachedAttention(nn.Module):
         dim: D.
         num_heads: H, which must divide D and Dm.
         cache: a GatedRecurrentCache or a FifoCache for a layer with dim channels.
-        share_start: the value of λ before training. If share_start is not given, λ starts at −1 for the variant
+        share_start: the value of λ before training. If `share_start` is not given, λ starts at −1 for the variant
             "official" of the gated recurrent cache, and otherwise at 0.
         positional_convolution: whether a 3 × 3 convolution over the grid, with Dm groups, is added to the output. If
-            positional_convolution is not given, the convolution is added only for the variant "official" of the gated
+            `positional_convolution` is not given, the convolution is added only for the variant "official" of the gated
             recurrent cache.
         qkv_bias: whether the projections into the heads have biases.
         attention: a function that makes the attention layer of one branch. The function has two arguments: the number
             of channels, and the name of the branch ("self" or "memory"). An example is `lambda width, branch:
-            SpatialReductionAttention(width, 2, ratio=4)`. If attention is not given, the layers are MultiHeadAttention.
+            SpatialReductionAttention(width, 2, ratio=4)`. If `attention` is not given, both branches are
+            MultiHeadAttention layers.
 
     The parts of the layer are self_attention, memory_attention, cache, share (λ) and position (the convolution).
 

@@ -21,12 +21,12 @@ class Layout(NamedTuple):
 
     Attributes:
         grid: the height and the width of the grid of the tokens that follow the class tokens. The tokens of the grid
-            are in row-major order. If grid is not given, the tokens are not on a grid.
+            are in row-major order. If `grid` is not given, the tokens are not on a grid.
         class_tokens: the number of class tokens. Class tokens come before the tokens of the grid.
         padding: (B, L), bool. True marks padding.
         causal: if true, each query sees only its own token and earlier tokens.
-        state: the state that the layer stored for earlier pieces of the texts; each batch row has one text. If state is
-            not given, the call does not depend on earlier calls.
+        state: the state that the layer stored for earlier pieces of the texts; each batch row has one text. If `state`
+            is not given, the call does not depend on earlier calls.
     """
 
     grid: tuple[int, int] | None = None
@@ -36,7 +36,7 @@ class Layout(NamedTuple):
     state: StreamState | None = None
 
     def of_part(self, name: str) -> Layout:
-        """Returns this layout for one part of the layer, with the state of this part."""
+        """Returns the layout for one part of the layer: this layout, with the state of this part."""
         return self if self.state is None else self._replace(state=self.state.part(name))
 
 
@@ -114,7 +114,7 @@ def _length_and_layout(
 ) -> tuple[int, Layout]:
     """Returns the length of a cache, and the layout of its tokens.
 
-    If length is given, the tokens of the cache have no grid.
+    If `length` is given, the tokens of the cache have no grid.
     """
     if length is not None:
         return length, Layout()
@@ -134,30 +134,31 @@ class GatedRecurrentCache(Cache):
     Args:
         dim: D, the number of channels of the layer.
         length: Tm, the number of tokens of the cache. If the samples do not have Tm tokens, their tokens are
-            interpolated to Tm tokens. If length is not given, Tm is the number of cells of the pooled grid plus the
-            number of class tokens. If length is not given, the tokens of the cache are on the pooled grid, as spatial
+            interpolated to Tm tokens. If `length` is not given, Tm is the number of cells of the pooled grid plus the
+            number of class tokens. If `length` is not given, the tokens of the cache are on the pooled grid, as spatial
             reduction requires.
         ratio: Dm / D, where Dm is the number of channels of the cache.
-        variant: "paper": as in the paper. "official": as in the published code. In the variant "official", the cache is
-            updated from the output of self-attention, and the candidate has GELU and LayerNorm.
+        variant: "paper": the cache of arXiv 2312.12742. "official": the cache of the code that the authors of this
+            paper published. In the variant "official", the cache is updated from the output of self-attention, and the
+            candidate has GELU and LayerNorm.
         attend: the cache that memory attention reads in training. "mean": the mean of the samples' caches.
-            "per_sample": the cache of the sample itself. If attend is not given, it is "per_sample" for the variant
+            "per_sample": the cache of the sample itself. If `attend` is not given, it is "per_sample" for the variant
             "official" or the scope "batch_row", and otherwise "mean".
         inference: the cache that memory attention reads in evaluation. "frozen": the stored cache. "per_sample": the
             stored cache, updated with the tokens of the sample. "updated": the cache that the earlier pieces of the
-            text have updated. If inference is not given and the scope is "batch_row", inference is "updated". If
-            inference is not given and the scope is "batch_mean", inference is "per_sample" in the variant "official",
+            text have updated. If `inference` is not given and the scope is "batch_row", inference is "updated". If
+            `inference` is not given and the scope is "batch_mean", inference is "per_sample" in the variant "official",
             and otherwise "frozen".
         gates: the reset gate and the update gate. "learned": both gates are trained. "half": both gates are always ½,
             for comparison.
-        pool: the side of the average pooling that reduces the grid before the interpolation. If pool is 1, the grid is
-            not reduced.
+        pool: the kernel size of the average pooling that reduces the grid before the interpolation. If `pool` is 1,
+            the grid is not reduced.
         scope: which samples use the same cache. "batch_mean": all samples use the same cache. "batch_row": each batch
             row of Layout.state has its own cache.
         gradient: how the gates are trained in causal layers. "detached": the gates are not trained. "recompute": the
             update from the previous piece of the text is computed again with an autograd graph. "carry": the autograd
             graph continues from piece to piece, until the state is detached. "recompute" and "carry" need Layout.state.
-        grid: the height and the width of the grid of the layer's input tokens. If length is not given, the grid is
+        grid: the height and the width of the grid of the layer's input tokens. If `length` is not given, the grid is
             required.
         class_tokens: the number of class tokens. Class tokens come before the tokens of the grid.
 
@@ -325,11 +326,11 @@ class FifoCache(Cache):
 
     Args:
         dim: D, the number of channels of the layer.
-        length: Tm. If length is not given, Tm is the number of cells of the grid plus the number of class tokens.
+        length: Tm. If `length` is not given, Tm is the number of cells of the grid plus the number of class tokens.
         ratio: Dm / D, where Dm is the number of channels of the cache.
         scope: which samples use the same cache. "batch_mean": all samples use the same cache. "batch_row": each batch
             row of Layout.state has its own cache.
-        grid: the height and the width of the grid of the layer's input tokens. If length is not given, the grid is
+        grid: the height and the width of the grid of the layer's input tokens. If `length` is not given, the grid is
             required.
         class_tokens: the number of class tokens. Class tokens come before the tokens of the grid.
 
@@ -395,9 +396,10 @@ class ConcatenatedCache(StateModule):
     """A cache that adds keys and values to the softmax of a MultiHeadAttention. Pass the cache to the layer as `cache`.
 
     An entry of the cache is a mean over the samples of the last training step, without a gradient. The averaged tokens
-    are those from which the layer projects keys and values. If the samples do not have `length` tokens, their tokens
-    are first interpolated to this number. If no training step is stored, the layer computes the same outputs as without
-    a cache. Cachet has this cache for the comparison in Table 2 of Cached Transformers, arXiv 2312.12742.
+    are those of the context, before the layer projects them to keys and values. If the samples do not have `length`
+    tokens, their tokens are first interpolated to this number. If no training step is stored, the layer computes the
+    same outputs as without a cache. Cachet has this cache for the comparison in Table 2 of Cached Transformers, arXiv
+    2312.12742.
 
     Args:
         dim: the number of channels of the context.

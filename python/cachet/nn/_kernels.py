@@ -83,10 +83,10 @@ class KernelAttention(nn.Module):
             softplus(x·W).
         layers: the number of layers of the feature map. If `form` is "elu", "linear" or "orthogonal_linear",
             `layers` must be 1.
-        gate_rank: the rank r of the gate weights in the form "aoglu". If gate_rank is 0, r is a quarter of head_dim.
+        gate_rank: the rank r of the gate weights in the form "aoglu". If `gate_rank` is 0, r is a quarter of head_dim.
         head_wise: whether each head has its own weights.
         penalty: the weight of Σ_h ‖WWᵀ − I‖²_F in orthogonality_loss().
-        eps: the number that is added to the divisor of each query's output. If eps is not given, it is 1e-6 for the
+        eps: the number that is added to the divisor of each query's output. If `eps` is not given, it is 1e-6 for the
             form "elu", and 0 for the other forms.
         activation: the activation of the form "feed_forward".
 
@@ -186,8 +186,8 @@ class KernelAttention(nn.Module):
             q: the queries, (B, H, Lq, n), floating-point.
             k: the keys, (B, H, Lk, n).
             v: the values, (B, H, Lk, e).
-            sums: the sums that the call for the previous piece of the text returned. If sums is not given, the call is
-                for the first piece.
+            sums: the sums that the call for the previous piece of the text returned. If `sums` is not given, this piece
+                is the first piece of the text.
             padding: (B, Lk), bool. True marks padding.
             causal: if true, query i sees only the keys j ≤ i + Lk − Lq of this piece, and all keys of earlier pieces.
 

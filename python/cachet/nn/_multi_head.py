@@ -39,16 +39,16 @@ class MultiHeadAttention(nn.Module):
         projection: the projections into the heads. "fused": one product computes queries, keys and values, which is
             possible only for self-attention. "separate": the query and the context can be different tensors.
         qkv_bias: whether the projections into the heads have biases.
-        function: the attention function, such as KernelAttention(num_heads, dim // num_heads). If function is not
+        function: the attention function, such as KernelAttention(num_heads, dim // num_heads). If `function` is not
             given, the layer computes softmax attention.
         cache: a ConcatenatedCache, which adds keys and values of the previous training step to the softmax.
-        relative_window: the height and the width of a grid of tokens. If relative_window is given, the layer has a
-            learned bias for each offset between two tokens of this grid.
+        relative_window: the height and the width of the grid of tokens for relative position biases. If
+            `relative_window` is given, the layer has a learned bias for each offset between two tokens of this grid.
         projection_bias: whether the projection out of the heads has a bias.
         head_dim: the number of channels of a head. None: dim / num_heads.
 
-    The parameters are qkv ("fused") or q and kv ("separate"), and proj. If relative_window is given, the layer also has
-    the parameter relative_position_bias_table.
+    The parameters are proj, and either qkv (if projection is "fused") or q and kv (if it is "separate"). If
+    `relative_window` is given, the layer also has the parameter relative_position_bias_table.
 
     Raises:
         ValueError: If num_heads does not divide dim, or if a cache or a relative window is given without softmax
@@ -129,10 +129,10 @@ class MultiHeadAttention(nn.Module):
         Args:
             query: (B, Lq, D).
             context: the tokens to which the query attends, (B or 1, Lk, D). If the batch size of the context is 1, all
-                samples use the same context. If context is not given, the layer computes self-attention of the query.
-            layout: the layout of the query. If context is not given, the padding and the causal mask of layout also
+                samples use the same context. If `context` is not given, the layer computes self-attention of the query.
+            layout: the layout of the query. If `context` is not given, the padding and the causal mask of layout also
                 hide keys.
-            context_layout: the layout of the context. If context is not given, context_layout is not used.
+            context_layout: the layout of the context. If `context` is not given, context_layout is not used.
             bias: a tensor (W, H or 1, Lq, Lk) that is added to the scores. W must divide B. Sample b uses the bias with
                 index b mod W.
 

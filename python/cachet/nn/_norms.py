@@ -91,7 +91,7 @@ class UnifiedNorm(_WindowNorm):
 
     Args:
         channels: C.
-        settings: the options, see cachet.ops.UnifiedNormSettings. If settings is not given, the options of the paper
+        settings: the options, see cachet.ops.UnifiedNormSettings. If `settings` is not given, the options of the paper
             are used.
 
     The parameters are `weight` and `bias`, both (C). The buffers are `statistics` and `counters`, see
@@ -141,8 +141,8 @@ class PowerNorm(StateModule):
 
     Args:
         channels: C.
-        settings: the options, see cachet.ops.PowerNormSettings. If settings is not given, the options of the paper are
-            used.
+        settings: the options, see cachet.ops.PowerNormSettings. If `settings` is not given, the options of the paper
+            are used.
         group_scaling: if true, the layer first computes x / √(mean of x² over the channels of a token + ε), also in
             evaluation.
 

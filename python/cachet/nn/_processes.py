@@ -71,7 +71,7 @@ def share_state(model: nn.Module, group: Any = None) -> int:
 
     Args:
         model: a model with layers such as UnifiedNorm and CachedAttention.
-        group: a process group of torch.distributed. If group is not given, the group consists of all processes.
+        group: a process group of torch.distributed. If `group` is not given, the group consists of all processes.
 
     Returns:
         The number of layers whose state is synchronised.
@@ -94,14 +94,14 @@ def distribute(
 ) -> nn.parallel.DistributedDataParallel:
     """Wraps a model in DistributedDataParallel.
 
-    The argument state chooses how the processes synchronise the state of norms and caches.
+    The argument `state` chooses how the processes synchronise the state of norms and caches.
 
     Args:
         model: a model with layers such as UnifiedNorm and CachedAttention.
         state: "shared": all processes have the state of one process with the whole batch (share_state). "separate":
             each process has the state of its part of the batch. "first": each process begins a step with the state of
             the first process.
-        group: a process group of torch.distributed. If group is not given, the group consists of all processes.
+        group: a process group of torch.distributed. If `group` is not given, the group consists of all processes.
         options: options of DistributedDataParallel, such as device_ids.
 
     Raises:

@@ -23,7 +23,7 @@ class SpatialReductionAttention(MultiHeadAttention):
         dim: the number of channels.
         num_heads: H, which must divide dim.
         ratio: the factor by which the convolution reduces the height and the width of the grid. A convolution and a
-            norm replace ratio × ratio tokens by one token: PVT, arXiv 2102.12122, Eq. 3–4. If ratio is 1, the form
+            norm replace ratio × ratio tokens by one token: PVT, arXiv 2102.12122, Eq. 3–4. If `ratio` is 1, the form
             "convolution" does not reduce the grid.
         form: the form of the reduction. "convolution": a convolution and a norm, as described for ratio. "pooling":
             average pooling to 7 × 7 tokens, a 1 × 1 convolution, a norm and GELU (PVT v2 linear, arXiv 2106.13797, Sec.

@@ -50,13 +50,14 @@ def _checkpoint() -> tuple[Any, bool] | None:
 
 
 class StateModule(nn.Module):
-    """The base class of modules whose own buffers are running state.
+    """The base class of modules with running state, such as norms and caches.
 
-    If the module is converted to a narrower dtype, the buffers of running state stay float32 or wider.
+    The running state of a module consists of its own buffers, without those of submodules. If the module is converted
+    to a narrower dtype, these buffers stay float32 or wider.
 
     Attributes:
-        group: the name of a process group. Each batch is divided among the processes of the group. If group is "",
-            batches are not divided. share_state sets this attribute.
+        group: the name of a process group. Each batch is divided among the processes of the group. If `group` is "",
+            the module uses only the batch of its own process. share_state() sets `group`.
         processes: the number of processes in the process group.
     """
 

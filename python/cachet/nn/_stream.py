@@ -6,7 +6,7 @@ from torch import Tensor
 
 
 class StreamState:
-    """The state that a layer stores between the pieces of texts. Each batch row has one text.
+    """The state of a layer that reads texts in pieces. Each batch row has one text.
 
     `layer.make_state(batch)` makes the state. Your code stores the state, and passes the state to the layer with each
     piece, as `Layout(state=…)`.
@@ -66,7 +66,7 @@ class StreamState:
             part.detach()
 
     def reorder(self, rows: Tensor) -> None:
-        """Replaces batch row i of each tensor by the previous batch row rows[i], as beam search does.
+        """Reorders the batch rows of each tensor, as beam search does: the new row i is the old row rows[i].
 
         If all batch rows use one tensor (its first dimension is 1), this tensor does not change.
 

@@ -122,8 +122,8 @@ class CachedWindowAttention(_InWindows, CachedAttention):
     Args:
         dim: the number of channels.
         num_heads: H, which must divide dim and Dm.
-        cache: the cache for a layer with dim channels. The tokens of the cache are those of one window, and not of the
-            whole map.
+        cache: the cache for a layer with dim channels. The cache stores one token for each position in a window (the
+            mean over all windows), and not one for each position in the map.
         window: the height and the width of a window.
         shift: see WindowAttention.
         order: see WindowAttention.

@@ -81,16 +81,18 @@ def relative_attention_weights(
 ) -> Tensor:
     """Computes softmax(scale·(content + shift(position))) over the keys that are not hidden.
 
-    The weights are those of Transformer-XL: Dai et al., arXiv 1901.02860, Sec. 3.3 and Appendix B. Column c of position
-    has the scores for a distance of Lk − 1 − c between query and key. For query i and key j, shift(position)[i, j] is
-    position[i, j + Lq − 1 − i]. If key j comes after query i, shift(position)[i, j] has the value of the published
-    code. If a query sees no key, its weights are 0.
+    These are the attention weights of Transformer-XL: Dai et al., arXiv 1901.02860, Sec. 3.3 and Appendix B. Column c
+    of position has the scores for a distance of Lk − 1 − c between query and key. For query i and key j,
+    shift(position)[i, j] is position[i, j + Lq − 1 − i]. If key j comes after query i, `position` has no column for
+    this distance, and shift(position)[i, j] is the same value as in Transformer-XL's published code. If a query sees no
+    key, its weights are 0.
 
     Args:
         content: the products of queries and keys, (B, H, Lq, Lk), with Lk ≥ Lq. The last key and the last query belong
             to the same token.
         position: the products of queries and encoded distances, (B, H, Lq, Lk), of the dtype of content.
-        hidden: (Lq, Lk), bool. True marks a key that the query does not see. If hidden is not given, no key is hidden.
+        hidden: (Lq, Lk), bool. True marks a key that the query does not see. If `hidden` is not given, each query sees
+            all keys.
         scale: the factor of the sum of content and shift(position).
 
     Returns:
@@ -104,19 +106,19 @@ def relative_attention_weights(
 
 
 class KeysSeen(NamedTuple):
-    """The condition by which a query of block_attention sees a key of its blocks.
+    """A condition on the positions of queries and keys, which selects the keys that a query of block_attention sees.
 
     A query sees a key only if the position of the key minus the position of the query is from `least` to `most`.
 
     Attributes:
-        query_positions: the positions of the queries, (B, H, Lq), int64. B and H may be 1. If query_positions is not
+        query_positions: the positions of the queries, (B, H, Lq), int64. B and H may be 1. If `query_positions` is not
             given, the position of a query is its index.
         key_positions: the positions of the keys, (B, H, Lk), int64. B and H may be 1. No query sees a key with position
-            −1 (padding), and all queries see a key with position −2. If key_positions is not given, the position of a
+            −1 (padding), and all queries see a key with position −2. If `key_positions` is not given, the position of a
             key is its index.
         least: the smallest value of (position of the key − position of the query) at which a query sees a key.
-        most: the largest value of (position of the key − position of the query) at which a query sees a key. If most is
-            0, a query sees only earlier positions and its own position.
+        most: the largest value of (position of the key − position of the query) at which a query sees a key. If `most`
+            is 0, a query sees only earlier positions and its own position.
         own_last: if true, a query sees a key at its own position only if the query sees no other key, as in Reformer.
     """
 
@@ -159,8 +161,9 @@ def block_attention(
             keys of this block twice.
         block_size: S, the number of tokens of a block.
         scale: the factor of the products of queries and keys.
-        seen: the condition by which a query sees a key of the blocks to which it attends. If seen is not given, a query
-            sees all keys of the blocks to which it attends.
+        seen: a condition on the positions of query and key. In the blocks to which it attends, a query sees only the
+            keys that meet this condition. If `seen` is not given, a query sees all keys of the blocks to which it
+            attends.
 
     Returns:
         The output and the logsumexp of each query. If a query sees no key, its output is 0. The result is

@@ -59,9 +59,9 @@ def grc_update(
 ) -> GrcUpdated:
     """Computes one update of the gated recurrent cache: arXiv 2312.12742, Eq. 4–5 and Algorithm 1.
 
-    The equations are r = σ(W_r[C, X]), u = σ(W_u[C, X]), C̃ = f(W_c[r ⊙ C, X]) and C' = (1 − u) ⊙ C + u ⊙ C̃. If no
-    norm is given, f is the identity, as in the paper. If a norm is given, f is GELU followed by LayerNorm, as in the
-    published code.
+    The equations are r = σ(W_r[C, X]), u = σ(W_u[C, X]), C̃ = f(W_c[r ⊙ C, X]) and C' = (1 − u) ⊙ C + u ⊙ C̃. If `norm`
+    is not given, the function f is the identity, as in the paper. If `norm` is given, f is GELU followed by LayerNorm,
+    as in the published code.
 
     Args:
         cache: the cache C, (1, L, D) or (B, L, D). If the batch size of the cache is 1, all samples use the same cache.
@@ -69,7 +69,7 @@ def grc_update(
         reset: W_r.
         update: W_u.
         candidate: W_c.
-        norm: the LayerNorm of the candidate C̃. If norm is not given, f is the identity.
+        norm: the LayerNorm of the candidate C̃. If `norm` is not given, f is the identity.
 
     Returns:
         The updated cache C' of each sample, and the mean of C' over the batch. The result is differentiable in all
@@ -88,12 +88,12 @@ def mix_heads(own: Tensor, memory: Tensor, logit: Tensor) -> Tensor:
 
     Args:
         own: the output of self-attention, (B, L, H, d), floating-point.
-        memory: the output of memory attention, (B, L, H, m), of the dtype of own, with m ≤ d. Missing channels count as
-            zero.
+        memory: the output of memory attention, (B, L, H, m), of the dtype of `own`, with m ≤ d. Missing channels count
+            as zero.
         logit: λ, (H).
 
     Returns:
-        The mixture, (B, L, H, d), in the dtype of own. The result is differentiable in all arguments.
+        The mixture, (B, L, H, d), in the dtype of `own`. The result is differentiable in all arguments.
 
     Raises:
         RuntimeError: If the shapes or dtypes of the arguments do not agree.

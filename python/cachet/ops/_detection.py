@@ -13,7 +13,8 @@ class Suppressed(NamedTuple):
     """The result of nms. The selected boxes are `boxes[order[kept]]`.
 
     Attributes:
-        order: (n), int64: the indices of the boxes from the highest score to the lowest. Equal scores keep their order.
+        order: (n), int64: the indices of the boxes from the highest score to the lowest. Boxes with equal scores keep
+            their order.
         kept: (n), bool: whether each box is selected, in the order of `order`. The sizes of the results do not depend
             on the values of the boxes, so a program with nms can be traced.
     """
@@ -33,11 +34,11 @@ def nms(boxes: Tensor, scores: Tensor, *, threshold: float, groups: Tensor | Non
         scores: the score of each box, (n), floating-point.
         threshold: the threshold of the intersection over union. A box is removed only if its intersection over union
             with an earlier selected box is above the threshold.
-        groups: the group of each box, such as its class, (n), int64. If groups is not given, all boxes are in one
+        groups: the group of each box, such as its class, (n), int64. If `groups` is not given, all boxes are in one
             group.
 
     Returns:
-        The order of the boxes, and the mask of the selected boxes. Both are without gradients.
+        The order of the boxes, and the mask of the selected boxes. Both results are without gradients.
 
     Raises:
         RuntimeError: If the shapes of the arguments do not agree.
@@ -58,8 +59,8 @@ def roi_align(
             in this image.
         size: the height and the width of the result, in bins.
         scale: the factor that converts coordinates of boxes to cells of the map, which is 1 / stride.
-        sampling: the number of samples along each side of a bin. If sampling is 0, the number of samples is the number
-            of cells of the map along this side.
+        sampling: the number of samples along each side of a bin. If `sampling` is 0, the number of samples is the
+            length of the bin's side in cells of the map, rounded up.
 
     Returns:
         The pooled boxes, (K, C, height, width), in the dtype of map and the memory format channels_last. The result is

@@ -18,17 +18,17 @@ _UNITS = {"elu_plus_one": 0, "softplus": 1, "gelu": 2, "sigmoid": 3, "glu": 4, "
 class FeatureMap(NamedTuple):
     """A feature map φ that is applied to each head.
 
-    Layer i multiplies its input by weights[i], and applies the activation units[i]. If there are no units, φ(x) = x. If
-    your own code computes the features, such as those of Performer, use a FeatureMap without units. The product of the
-    features of a query and of a key must not be negative.
+    Layer i multiplies its input by weights[i], and applies the activation units[i]. If `units` is empty, φ(x) = x. If
+    your own code computes the features, such as those of Performer, use a FeatureMap without units. The dot product of
+    the features of a query and the features of a key must not be negative.
 
     Attributes:
         weights: one tensor (H, n_in, n_out) for each layer, or (1, n_in, n_out) if all heads use the same weight. For a
             gated unit, n_out is the number of channels of both halves together. The unit "elu_plus_one" has no weight.
-        units: the activation of each layer. "elu_plus_one" computes elu(x) + 1 of the layer's input x. Each other unit
-            reads the product of the input and the weight. A gated unit splits this product into two halves a and g; for
-            the units without a gate, a is the whole product. The formulas are: "softplus" log(1 + eᵃ), "gelu" a·Φ(a),
-            "sigmoid" σ(a), "glu" a·σ(g), "softplus_glu" log(1 + eᵃ)·σ(g).
+        units: the activation of each layer. "elu_plus_one" computes elu(x) + 1 of the layer's input x. All other
+            activations are applied to the product of the layer's input and its weight. A gated unit splits this product
+            into two halves a and g; for the units without a gate, a is the whole product. The formulas are: "softplus"
+            log(1 + eᵃ), "gelu" a·Φ(a), "sigmoid" σ(a), "glu" a·σ(g), "softplus_glu" log(1 + eᵃ)·σ(g).
     """
 
     weights: Sequence[Tensor] = ()
@@ -52,7 +52,7 @@ def kernel_features(x: Tensor, feature_map: FeatureMap) -> Tensor:
 
     Raises:
         RuntimeError: If the shapes or dtypes of the arguments do not agree, or if a value is not valid.
-        ValueError: If the name of a unit is not valid.
+        ValueError: If an activation in feature_map.units has a name that is not valid.
     """
     features: Tensor = _ops.kernel_features(x, *_numbers("kernel_features", feature_map))
     return features
@@ -90,7 +90,7 @@ def kernel_attention(
 
     Raises:
         RuntimeError: If the shapes or dtypes of the arguments do not agree, or if a value is not valid.
-        ValueError: If the name of a unit is not valid.
+        ValueError: If an activation in feature_map.units has a name that is not valid.
     """
     attended: Tensor = _ops.kernel_attention(
         q, k, v, *_numbers("kernel_attention", feature_map), padding, causal, eps, key_eps
@@ -111,15 +111,15 @@ def kernel_attention_stream(
 ) -> tuple[Tensor, Tensor]:
     """Computes kernel_attention for one piece of a text. A query also sees the keys of all earlier pieces.
 
-    The argument sums represents the keys and values of all earlier pieces of the text.
+    The argument `sums` represents the keys and values of all earlier pieces of the text.
 
     Args:
         q: the queries, (B, H, Lq, n), floating-point.
         k: the keys, (B, H, Lk, n).
         v: the values, (B, H, Lk, e).
         feature_map: φ.
-        sums: the sums that the call for the previous piece of the text returned. If sums is not given, the call is for
-            the first piece.
+        sums: the sums that the call for the previous piece of the text returned. If `sums` is not given, this piece is
+            the first piece of the text.
         padding: (B, Lk), bool. True marks padding.
         causal: if true, query i sees only the keys j ≤ i + Lk − Lq of this piece, and all keys of earlier pieces.
         eps: the number that is added to the divisor of the output.
@@ -130,7 +130,7 @@ def kernel_attention_stream(
 
     Raises:
         RuntimeError: If the shapes or dtypes of the arguments do not agree, or if a value is not valid.
-        ValueError: If the name of a unit is not valid.
+        ValueError: If an activation in feature_map.units has a name that is not valid.
     """
     numbers = _numbers("kernel_attention_stream", feature_map)
     attended, next_sums = _ops.kernel_attention_stream(q, k, v, *numbers, sums, padding, causal, eps)

@@ -12,7 +12,7 @@ _ops = torch.ops.cachet
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Computes x·weightᵀ + bias, like torch.nn.functional.linear.
 
-    PyTorch can call two libraries for the product x·weightᵀ. The operator calls the faster library.
+    PyTorch can call two libraries for the product x·weightᵀ, and this operator calls the faster of the two.
 
     Args:
         x: the input, (…, K), floating-point.

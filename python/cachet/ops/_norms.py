@@ -20,15 +20,15 @@ class UnifiedNormSettings(NamedTuple):
         forward_window: M, the number of steps whose statistics the forward pass averages.
         backward_window: M_b, the number of steps in the arithmetic mean of the gradient's statistic.
         forward_momentum: the momentum of the running statistic.
-        backward_momentum: the momentum of the moving average of the gradient's statistic. If backward_momentum is 0,
+        backward_momentum: the momentum of the moving average of the gradient's statistic. If `backward_momentum` is 0,
             the mean over the window is used without a moving average.
         eps: ε, which is added to the statistic before the square root is computed.
         warmup: the number of steps at the start of training in which each batch is normalised with its own statistic.
         filter_outliers: whether a step is filtered if the statistics in its window differ too much (Eq. 18–19). A
             filtered step uses its own statistics instead of averages.
-        threshold: the threshold of the filter. "pooled": all channels have one threshold, as in the published code. If
-            one channel is above the common threshold, the step is filtered in all channels. "channel": each channel has
-            its own threshold.
+        threshold: the threshold of the outlier filter. "pooled": all channels have one common threshold, as in the
+            published code. If the statistics of one channel differ by more than this threshold, the step is filtered in
+            all channels. "channel": each channel has its own threshold.
         forward_mean: the mean over the window. "geometric": the mean of the paper. "arithmetic": the arithmetic mean.
             "none": each step uses its own statistic.
         official: if true, steps are counted as in the published code, and the backward pass has the factor r of the
@@ -71,8 +71,9 @@ class UnifiedNormOutput(NamedTuple):
     Attributes:
         output: the normalised input y, with the shape and dtype of the input.
         statistic: σ̂², (C), the statistic that normalised the step.
-        on_own: bool: whether the step used its own statistics instead of averages. The shape is (C) if each channel has
-            its own threshold, and otherwise ().
+        on_own: bool: whether the step was filtered, so that it used its own statistics instead of averages. In the
+            warm-up, no step is filtered. If `official` is true and `forward_window` is 1, `on_own` is always true. The
+            shape is (C) if each channel has its own threshold, and otherwise ().
     """
 
     output: Tensor
@@ -116,14 +117,14 @@ def unified_norm(
         bias: (C), or None.
         state: the state of the layer. The forward and the backward pass each update their own part of the state.
             Several forward passes may precede a backward pass.
-        settings: the options of the norm. If settings is not given, the options of the paper are used.
+        settings: the options of the norm. If `settings` is not given, the options of the paper are used.
         padding: (…), bool. True marks the tokens of padding, which the statistics ignore.
         group: the name of a process group of torch.distributed. The statistics are means over the batches of all
-            processes of the group. If group is "", the statistics are means over the batch of this process.
+            processes of the group. If `group` is "", the statistics are means over the batch of this process.
 
     Returns:
-        The output, the statistic that normalised the step, and whether this was the step's own statistic. The operator
-        computes in the dtype of the statistics. The output is differentiable once.
+        The output, the statistic that normalised the step, and whether the step was filtered. The operator computes in
+        the dtype of the statistics. The output is differentiable once.
 
     Raises:
         RuntimeError: If the shapes or dtypes of the arguments do not agree.
@@ -224,14 +225,14 @@ def power_norm(
         weight: (C), or None.
         bias: (C), or None.
         state: the state of the layer. The forward pass updates ψ² and the counter. The backward pass updates Γ.
-        settings: the options of the norm. If settings is not given, the options of the paper are used.
+        settings: the options of the norm. If `settings` is not given, the options of the paper are used.
         padding: (…), bool. True marks the tokens of padding, which the statistics ignore.
         group: the name of a process group of torch.distributed. The statistics are means over the batches of all
-            processes of the group. If group is "", the statistics are means over the batch of this process.
+            processes of the group. If `group` is "", the statistics are means over the batch of this process.
 
     Returns:
-        The output, the statistic that normalised the step, and the step's own statistic. The output is differentiable
-        once.
+        The output, the statistic that normalised the step, and the mean of x² over the tokens of this step. The output
+        is differentiable once.
 
     Raises:
         RuntimeError: If the shapes or dtypes of the arguments do not agree.
@@ -250,7 +251,8 @@ def scale_shift(input: Tensor, scale: Tensor, shift: Tensor | None = None) -> Te
     Args:
         input: the tokens, (…, C), floating-point.
         scale: the factor of each channel, (C), float32 or float64. The operator computes in the dtype of scale.
-        shift: the summand of each channel, (C), of the dtype of scale. If shift is not given, nothing is added.
+        shift: the number that is added to each channel, (C), of the dtype of scale. If `shift` is not given, the result
+            is x·scale.
 
     Returns:
         A tensor (…, C) in the dtype of input. The result is differentiable in all arguments.

@@ -13,7 +13,7 @@ _AFTER = {"nothing": 0, "gelu": 1}
 
 
 def dropout(x: Tensor, p: float, *, seed: int | None = None) -> Tensor:
-    """Returns x / (1 − p), but each element is 0 with probability p.
+    """Returns a copy of x in which each element is 0 with probability p, and all other elements are divided by 1 − p.
 
     Whether an element is 0 depends only on its index and on the seed (Philox4x32-10, Salmon et al.,
     doi.org/10.1145/2063384.2063405). The positions of the zeros do not depend on the dtype, the device or the number of
@@ -22,7 +22,7 @@ def dropout(x: Tensor, p: float, *, seed: int | None = None) -> Tensor:
     Args:
         x: a floating-point tensor of any shape.
         p: the probability that an element is 0, in [0, 1].
-        seed: the seed, int64. If seed is not given, PyTorch's default generator of the CPU chooses the seed.
+        seed: the seed, int64. If `seed` is not given, PyTorch's default generator of the CPU chooses the seed.
 
     Returns:
         A tensor with the shape and dtype of x. The result is differentiable any number of times.
