@@ -8,9 +8,9 @@ namespace cachet::config {
 /// the value in `above`, together with its origin.
 ///
 /// If `above` changes the `kind` of a table (cache, norm, optimizer, ...) or the `name` of a model, the keys written
-/// for the old kind or name stay, but are marked (Node::left_behind). If the new kind or model has a marked key, too,
-/// the key's value is used. All other marked keys are ignored without an error. Keys from `--set` options are never
-/// marked in this way.
+/// for the old kind or name stay, but are marked (Node::left_behind). A marked key that is also an option of the new
+/// kind or model is used. All other marked keys are ignored without an error. Keys from `--set` options are never
+/// marked.
 void merge_over(Node& below, Node above);
 
 }  // namespace cachet::config

@@ -54,7 +54,7 @@ class View {
   std::vector<double> reals(std::string_view key, std::vector<double> fallback, Range<double> range = {}) const;
   std::vector<std::string> texts(std::string_view key, std::vector<std::string> fallback) const;
   /// Reads a pair of integers, such as the height and width of an image. One number in the recipe stands for both
-  /// integers. Two equal integers are recorded as one number. Both integers must lie in the range.
+  /// integers. resolved() lists two equal integers as one number. Both integers must lie in the range.
   std::array<int64_t, 2> integer_pair(std::string_view key, std::array<int64_t, 2> fallback,
                                       Range<int64_t> range = {}) const;
 
@@ -83,7 +83,7 @@ class View {
     return records[word_index(key, fallback_index, words)];
   }
 
-  /// Replaces a value such as "auto" by `word`, the decision of the code that reads the recipe. resolved() then lists
+  /// Replaces a value such as "auto" by `word`, which the code that reads the recipe has chosen. resolved() then lists
   /// `word`.
   void decide(std::string_view key, std::string_view word) const;
 

@@ -19,7 +19,7 @@ struct Tolerance {
 inline constexpr double kMinLikely = 1e-3;
 [[deprecated("kMinLikely")]] inline constexpr double kLeastLikely = kMinLikely;
 
-/// Nouns in messages: for the decision from one row of scores ("the best class"), and for several rows ("samples").
+/// Nouns for messages: `decision` names the decision from one row of scores, and `many` names several rows.
 struct DecisionWords {
   const char* decision = "the best class";
   const char* many = "samples";

@@ -11,7 +11,7 @@ namespace cachet::deploy {
 
 /// Sizes for tracing a model, to find how the numbers of its graph depend on each size. In the first sample, all sizes
 /// have their smallest values. In each of the following samples, one of the sizes is larger than in the first sample.
-/// In the last sample, all sizes differ, so that the SizeForms that were found can be checked.
+/// In the last sample, all sizes have new values, to check the SizeForms that the other samples gave.
 class SizeSamples {
  public:
   explicit SizeSamples(const std::vector<FreeSize>& sizes);
@@ -37,8 +37,8 @@ struct SizeForm {
   bool constant() const { return terms.empty(); }
   int64_t at(const std::vector<int64_t>& sizes) const;
 
-  /// Returns the SizeForm that gives the integers `values`, one for each sample, or std::nullopt if no SizeForm gives
-  /// them.
+  /// Returns the SizeForm whose results for the sizes in `samples` are `values` (one integer for each sample), or
+  /// std::nullopt if there is none.
   static std::optional<SizeForm> of(const std::vector<int64_t>& values, const SizeSamples& samples);
 };
 

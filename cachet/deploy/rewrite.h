@@ -49,8 +49,8 @@ struct RewriteReport {
 RewriteReport rewrite(models::Model& model, const RewriteOptions& options = {});
 
 /// Returns lines for users, one for all parts with the same kind and outcome: removed, or remaining (partly or wholly)
-/// for the stated reason. If count_work was set, the lines are sorted by saved work, the largest first. A line about
-/// parts that save work then ends with the sum of this work, formatted by `saved_text`.
+/// for the stated reason. If count_work was set, the lines are sorted by saved work, the largest first, and a line
+/// whose parts save work ends with their total saved work, formatted by `saved_text`.
 std::vector<std::string> report_lines(const RewriteReport& report,
                                       const std::function<std::string(const analysis::Work&)>& saved_text = {});
 

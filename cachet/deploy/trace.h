@@ -31,8 +31,8 @@ struct FreeSize {
 using MakeInputs = std::function<std::vector<at::Tensor>(const std::vector<int64_t>& sizes)>;
 
 /// Returns the graph of one call of the model. Operators of this library are replaced by the ATen operators that
-/// compose them. The graph computes numbers that depend on a free size from the sizes of the inputs; tracing with
-/// several sizes finds these numbers. Throws c10::Error, which names the size, if the structure of the graph depends on
+/// compose them. If a number depends on a free size, the graph computes it from the sizes of the inputs; tracing with
+/// several sizes finds such numbers. Throws c10::Error, which names the size, if the structure of the graph depends on
 /// a free size, or if a number is not of the form slope · size + offset.
 std::shared_ptr<torch::jit::Graph> trace(const Traceable& model, const std::vector<std::string>& input_names,
                                          const std::vector<FreeSize>& free_sizes, const MakeInputs& inputs);

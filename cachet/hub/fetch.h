@@ -22,7 +22,7 @@ struct FetchedWeights {
 /// If `name` has no /FILE, the file is the first of these that the repository has: model.safetensors, its index with
 /// all parts, the only .safetensors file, pytorch_model.bin, the only .bin, .pth or .pt file. A branch or tag is looked
 /// up once per process. If the hub cannot be reached, the last commit in the cache is used, and a note reports this. A
-/// file of an address outside the hub is downloaded once.
+/// file from an https address outside the hub is downloaded only if the cache does not have it.
 ///
 /// If anything fails, throws io::Error with advice for the user.
 FetchedWeights fetch_weights(const std::string& name, const HubSettings& settings, const DownloadOptions& options = {});

@@ -9,14 +9,14 @@
 namespace cachet::kernels {
 
 /// The random mask of a dropout. The mask retains each element independently with probability (last + 1) / 2³²: element
-/// i is retained if its random word is at most `last`. Word i depends only on seed and i, not on the width of the SIMD
-/// vectors. Word i is the word with index (i % 64) / 16 of Philox with the counter 16·(i / 64) + i % 16.
+/// i is retained if its random word is at most `last`. Random word i depends only on seed and i, not on the width of
+/// the SIMD vectors: it is the output word with index (i % 64) / 16 of Philox with the counter 16·(i / 64) + i % 16.
 struct DropoutMask {
   uint64_t seed;
   uint32_t last;
 };
 
-/// Number of elements in a group, whose random words are computed together, and number of Philox counters for a group.
+/// Number of elements whose random words are computed together, and number of Philox counters for these elements.
 inline constexpr int64_t kDropoutGroup = 64, kDropoutCounters = kDropoutGroup / 4;
 
 /// Computes out[i] = scale·x[i] if element first + i is retained, or else 0 (even if x[i] is NaN). `first` must be a

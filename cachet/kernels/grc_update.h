@@ -7,7 +7,7 @@
 
 namespace cachet::kernels {
 
-// The pointwise parts of a step of the gated recurrent cache. They run between the matrix products of the step
+// The pointwise parts of a step of the gated recurrent cache. These parts run between the matrix products of the step
 // (ops/cache/grc_update.h has the formulas). In arrays for all samples, row t of sample b is row b·length + t. T is
 // float or BFloat16.
 

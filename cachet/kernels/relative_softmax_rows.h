@@ -20,8 +20,8 @@ struct RelativeSoftmaxShape {
 /// the largest distance. The shift gives key j of row i the score of the distance between query i and key j:
 /// position[i][j + rows − 1 − i]. For keys after the query, the shift follows Appendix B of Dai et al. (arXiv
 /// 1901.02860), which puts a column of zeros before the matrix and reshapes the result. The first key after the query
-/// gets 0, and the keys after that key get the numbers of the next row, from the left. hidden (rows, columns) is 0 or 1
-/// for each key, or null. scratch: `columns` floats. out and content may be the same.
+/// gets 0, and the keys after that key get the numbers of the next row of `position`, from its first column on. hidden
+/// (rows, columns) is 0 or 1 for each key, or null. scratch: `columns` floats. out and content may be the same.
 template <class T>
 void relative_softmax_rows(const T* content, const T* position, const uint8_t* hidden, float scale, T* out,
                            float* scratch, RelativeSoftmaxShape shape);
@@ -35,7 +35,7 @@ void relative_softmax_rows_backward(const T* weights, const T* grad, float scale
 // --- one element -----------------------------------------------------------------------------------------------------
 
 /// The shift moves one number of `position` to (row, column). Returns the flat index of this number in `position`, or
-/// −1 if the shift moves a zero of the inserted column there.
+/// −1 if the shift moves a zero of the inserted column to (row, column).
 CACHET_HOST_DEVICE inline int64_t shifted_from(int64_t row, int64_t column, RelativeSoftmaxShape shape) {
   const int64_t place = row * shape.columns + column + shape.rows;
   const int64_t from_row = place / (shape.columns + 1), from_column = place % (shape.columns + 1);

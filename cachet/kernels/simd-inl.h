@@ -20,7 +20,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Wide = hn::ScalableTag<float>;
 
 /// Calls step(d, i) for each whole SIMD vector of type D, where i is the index of the vector's first element. Returns
-/// the index of the first element that is in no whole vector.
+/// the index of the first element that no whole vector contains.
 template <class D, class Step>
 HWY_INLINE int64_t Steps(D d, int64_t i, int64_t count, const Step& step) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));

@@ -48,7 +48,7 @@ struct Tap {
   int64_t number, offset;
 };
 
-/// Calls step(tap) for each of the nine taps whose input lies on the grid of tokens.
+/// Calls step(tap) for those of the nine taps whose input lies on the grid of tokens.
 template <class Step>
 CACHET_HOST_DEVICE inline void for_each_tap(const ConvolutionShape& s, int64_t row, int64_t column, const Step& step) {
   for (int64_t dy = -1; dy <= 1; ++dy)

@@ -14,8 +14,8 @@ struct PartLoss {
   double weight = 1;  // the number of tokens, or 1 for a classified sample
 };
 
-/// Returns the standard error of `mean`, the loss of an evaluation with these parts. If the evaluation has fewer than
-/// two parts, returns std::nullopt.
+/// Returns the standard error of `mean`, which is the loss of an evaluation that consists of `parts`. If the evaluation
+/// has fewer than two parts, returns std::nullopt.
 ///
 /// The loss is a ratio of sums over B parts, L = ΣS / Σn, where S is the loss of a part and n its weight. The standard
 /// error of the ratio is √(B / (B − 1) · Σ(S − L·n)²) / Σn (Cochran, Sampling Techniques, 1977, §6.3). If all weights n

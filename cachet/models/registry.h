@@ -56,7 +56,7 @@ ObjectDetectorPlan read_object_detector(const config::View& table, const ImageDe
 /// model except `name`.
 ImageClassifierPlan read_image_classifier(std::string_view name, const config::View& table,
                                           const ImageDefaults& defaults = {});
-/// Reads a model of any kind. Returns the plan to build the model with its main capability (such as image_classifier).
+/// Reads a model of any kind. The returned plan builds the model with its main capability (such as image_classifier).
 ModelPlan read_model(std::string_view name, const config::View& table);
 
 /// Returns the `[model]` keys that set the size of the model with this name, with their values: {"depth", "12"},

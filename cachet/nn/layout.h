@@ -22,8 +22,8 @@ struct TokenLayout {
   int64_t class_tokens = 0;    // leading tokens that are off the grid
   at::Tensor padding{};        // (B, L) bool, true = padding; undefined = none
   int64_t full_length = 0;     // length of the model's longest sequence, with class tokens
-                               // `full_length` must be set if a batch may have only shorter sequences. If it is 0, the
-                               // number of tokens of the batch is used.
+                               // Must be set if all sequences of a batch may be shorter. If `full_length` is 0, the
+                               // batch's number of tokens is used as the full length.
 };
 
 /// Additional arguments of attention to relative positions. A model computes the arguments for relative positions once

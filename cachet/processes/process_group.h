@@ -55,7 +55,7 @@ class ProcessGroup : public ops::BatchReducer {
   int64_t size() const { return size_; }
   bool leads() const { return rank_ == 0; }
 
-  /// Adds up `sums` over all processes, which get equal bits. With Gloo, tensors of any device are summed on the host.
+  /// Adds up `sums` over all processes; their results are bitwise equal. With Gloo, the host sums even GPU tensors.
   void all_reduce(at::Tensor& sums) override;
 
   /// Sends rank 0's number or text to all processes. The other processes wait as long as rank 0 runs, for example
@@ -67,7 +67,7 @@ class ProcessGroup : public ops::BatchReducer {
   /// than rank 0, returns an empty list.
   std::vector<std::string> gather(const std::string& bytes);
 
-  /// Stores the reason why this process ends. The other processes read it when their collective calls fail.
+  /// Stores the reason why this process ends. The other processes read the reason when their collective calls fail.
   void tell_failure(const std::string& why) noexcept;
 
   /// If a call takes longer than `patience`, the first of the waiting processes reports the missing processes, and
@@ -88,7 +88,7 @@ class ProcessGroup : public ops::BatchReducer {
   void wait_for_all(c10d::Work& call, bool names_stragglers);
   /// Sends rank 0's tensor to all processes. The tensors are summed, so all processes except rank 0 pass zeros.
   void broadcast_tensor(const at::Tensor& said);
-  /// Until the backend is connected, broadcast() of a text and gather() use these functions, which use the store.
+  /// Before the backend is connected, broadcast() of a text and gather() use these functions, which use the store.
   std::string text_from_store(const std::string& text);
   std::vector<std::string> texts_through_store(const std::string& bytes);
   /// Waits until every other process has called sign_that_it_waits() for the current call.
@@ -102,7 +102,7 @@ class ProcessGroup : public ops::BatchReducer {
   std::vector<std::string> signs() const;
   /// Stores the latest text (see signs()) of each other process, for comparison with later texts.
   void look_at_signs() noexcept;
-  /// Returns the ranks of processes that wrote no text (signs()) in this call, or no new text since the last check.
+  /// Returns the ranks of processes without a text from this call, or with the same text as at look_at_signs().
   std::vector<int64_t> missing(const std::vector<std::string>& signs) const;
   void name_missing(std::chrono::steady_clock::duration waited) noexcept;
   std::string late_names() const;

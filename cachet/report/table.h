@@ -14,8 +14,8 @@ namespace cachet::report {
 const Cell& cell_at(const Table& table, size_t row, size_t column);
 
 /// Finds the cells to mark as the best of their column: the cells with the best finite value, and the cells that show
-/// the same digits for the value, even if their standard errors differ. A column has marks only if not all of its
-/// values are equal, and not all of the numbers that it shows are equal.
+/// the same digits for the value, even if their standard errors differ. A column has no marks if all of its values are
+/// equal, or if all of its cells show the same digits.
 class TableMarks {
  public:
   explicit TableMarks(const Table& table);

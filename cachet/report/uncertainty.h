@@ -21,8 +21,8 @@ ShareInterval wilson_interval(double fraction, double count);
 
 /// Returns the text that shows the uncertainty of a value and follows the value: " ± 0.8 %" for the standard error, or
 /// the ends of Wilson's interval: " (95.2 % to 100.0 %)". If share_of > 0, the value is a fraction of `share_of`
-/// samples. The text of a fraction has Wilson's interval if the distance from the value to an end of the interval
-/// differs from `error` by more than a tenth of `error`. If there is no error, returns an empty text. The function
+/// samples. If the distance from a fraction to one end of Wilson's interval differs from `error` by more than a tenth
+/// of `error`, the text has Wilson's interval instead of ±. If there is no error, returns an empty text. The function
 /// `text` formats an error. The function `end_text` (or `text`, if `end_text` is empty) formats an end of the interval.
 std::string uncertainty_text(double value, std::optional<double> error, int64_t share_of,
                              const std::function<std::string(double)>& text,
@@ -30,8 +30,8 @@ std::string uncertainty_text(double value, std::optional<double> error, int64_t 
 
 /// Returns a measured value in the form that train, eval and predict write. The standard error has two significant
 /// digits, and the value has as many decimals as the error: "81.23 ± 0.91 %", "27.31 ± 0.12 points". If share_of > 0,
-/// the value is a fraction of `share_of` samples. Under the condition of uncertainty_text(), the text of a fraction has
-/// Wilson's interval instead of the error: "98.4 % (96.8 % to 99.1 %)".
+/// the value is a fraction of `share_of` samples. If uncertainty_text() selects Wilson's interval for a fraction, the
+/// interval replaces the error: "98.4 % (96.8 % to 99.1 %)".
 std::string measured_text(const MetricDescription& metric, double value, std::optional<double> error,
                           int64_t share_of = 0);
 

@@ -29,7 +29,7 @@ class ImageClassifier {
   const ExportManifest& manifest() const { return manifest_; }
 
   /// Returns the `top` most probable classes of each JPEG or PNG file, in descending order of probability. All files
-  /// form one batch. Throws io::Error that names the file.
+  /// form one batch. Throws io::Error, which names the file, if a file cannot be read.
   std::vector<std::vector<Guess>> classify(const std::vector<std::filesystem::path>& files, int64_t top = 5);
 
  private:

@@ -32,7 +32,7 @@ void* module_function(const std::filesystem::path& file, const std::string& modu
 /// Throws ModuleError if a module belongs to another version of Cachet.
 void require_own_version(const std::string& module, const std::string& version);
 
-/// Returns the functions of a module. Throws ModuleError.
+/// Loads a module if it is not loaded yet, and returns its functions. Throws ModuleError.
 template <class Functions>
 const Functions& module_functions(const std::string& module) {
   using Entry = const Functions* (*)();

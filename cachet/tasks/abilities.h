@@ -74,8 +74,8 @@ class AnswersEvaluationSamples {
   /// masks). If the evaluation has not decoded the image, reads the image's file.
   virtual std::string sample_digest(int64_t index) = 0;
   /// If version 0.1.0 used another rule for predictions, returns the digest that version 0.1.0 computed for the sample.
-  /// Records that version 0.1.0 wrote by another rule are computed again. If version 0.1.0 used the present rule for
-  /// predictions, returns an empty text.
+  /// Records with this digest are computed again. If version 0.1.0 used the present rule for predictions, returns an
+  /// empty text.
   virtual std::string earlier_digest(int64_t /*index*/) { return {}; }
   virtual void answer_evaluation(int64_t first, const AnswerOptions& options, const SeenRecord& seen) = 0;
 };

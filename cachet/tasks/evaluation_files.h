@@ -7,7 +7,7 @@
 
 namespace cachet::tasks {
 
-/// The files that an evaluation opens one by one.
+/// The files of single samples, such as images, which an evaluation opens one by one.
 struct EvaluationFiles {
   data::FileFaults faults{};
   /// The setting of a recipe that lets an evaluation leave out files that it cannot read: "data.on_bad_image =

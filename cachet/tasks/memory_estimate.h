@@ -64,8 +64,8 @@ struct BatchChoice {
   int64_t most_samples = 0;  // data.max_samples, if it limits the batches in addition to this key; 0: not set
 };
 
-/// Returns the largest micro-batches of at most `most_samples` samples that give a step as many samples as in the
-/// recipe and, with train.state = "first", the same samples. Returns std::nullopt if no sample fits.
+/// Returns the largest micro-batches of at most `most_samples` samples with which each step has as many samples as in
+/// the recipe (with train.state = "first", the same samples). Returns std::nullopt if no sample fits.
 std::optional<BatchChoice> batches_that_fit(const RecipePlan& plan, int64_t most_samples);
 
 /// Whether training changes states of the model, such as statistics of norms or stored caches. If training changes
@@ -102,10 +102,10 @@ std::optional<MemoryVerdict> judge_memory(const RecipePlan& plan, const MemoryQu
 /// size.
 std::string refusal_text(const RecipePlan& plan, const MemoryVerdict& verdict, bool resumes = false);
 
-/// Returns settings "key=value" for the largest micro-batches that fit into the memory and leave the samples of each
-/// step the same (train.state = "first"). If the model has no states (statistics of norms, caches), the gradients also
-/// stay the same; states change once per step. Returns no settings if the recipe's batch fits into the memory. Throws
-/// std::runtime_error if not even one sample fits.
+/// Returns settings "key=value" for the largest micro-batches that fit into the memory, so that each step has the same
+/// samples as with the recipe's own batch size (if necessary, with train.state = "first"). The gradients of a model
+/// without states (statistics of norms, caches) then also stay the same; states change once per step. Returns no
+/// settings if the recipe's batch fits into the memory. Throws std::runtime_error if not even one sample fits.
 std::vector<std::string> settings_that_fit(const RecipePlan& plan, const MemoryVerdict& verdict);
 
 }  // namespace cachet::tasks

@@ -30,8 +30,8 @@ struct Sweep {
   std::optional<uint64_t> seed{};  // argument of --seed: the first seed, if it differs from the recipe's
 };
 
-/// Changes the origins in the error of one configuration's recipe: if a problem is about a value of `point`, its origin
-/// becomes that of the value in the table `sweep`. The settings `given` of --set retain their origins.
+/// Returns the error of one configuration's recipe with other origins: a problem about a value of `point` gets the
+/// origin of this value in the table `sweep`. Problems about the `--set` options `given` retain their origins.
 config::Error with_origins_in_sweep(const config::Error& error, const SweepPoint& point,
                                     const std::vector<std::string>& given);
 

@@ -59,7 +59,7 @@ class Task : public train::TrainingTask {
   /// Returns the image sources by the names of their splits; empty if the task reads no images.
   virtual std::map<std::string, const data::ImageSource*> image_sources() const { return {}; }
   /// Returns a digest of further data with which an evaluation compares the model, such as the training text of a
-  /// baseline. Returns an empty text if evaluations make no comparison, or if data_digests() covers its data.
+  /// baseline. Returns an empty text if there is no such comparison, or if data_digests() covers these data.
   virtual std::string digest_of_comparisons() const { return {}; }
 
   /// Returns the files that evaluate() opens, in their present state; empty if the task has already read all evaluation
@@ -92,7 +92,7 @@ class Task : public train::TrainingTask {
   virtual std::vector<report::Block> training_samples() const { return {}; }
   /// Returns the sections on the last evaluation.
   virtual std::vector<report::Section> evaluation_sections() const { return {}; }
-  /// Returns the sections from the log of training that the run's page has in addition to its curves over steps.
+  /// Returns sections of the run's page that show the training log, in addition to the curves over steps.
   virtual std::vector<report::Section> training_sections(const std::vector<train::Event>& /*events*/) const {
     return {};
   }

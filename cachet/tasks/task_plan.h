@@ -64,7 +64,7 @@ class TaskPlan {
 
   /// Returns the files that a run stores. Throws io::Error if a file that the recipe names cannot be read.
   virtual SavedFiles files_to_keep() const { return {}; }
-  /// Returns settings "key=value" with the paths of the run's copies of files_to_keep(); empty without copies.
+  /// Returns settings "key=value" by which a recipe uses the run's copies of files_to_keep(); empty without copies.
   virtual std::vector<std::string> saved_file_settings(const std::filesystem::path& /*run*/) const { return {}; }
   /// Returns the keys of a recipe whose values the plan would compute from training data, because neither the recipe
   /// nor the run has the values: "data.normalization.mean and data.normalization.std". Returns an empty value if the
@@ -103,11 +103,11 @@ class TaskPlan {
   /// If evaluations of the run use a held-out part of its own training data instead of test data, makes them use all of
   /// the data. Call the function only for data on which the model was not trained.
   virtual void evaluate_all() {}
-  /// Returns the seed by which an evaluation with a limit draws its samples. Returns an empty value if such an
-  /// evaluation takes the first samples instead.
+  /// Returns the seed by which an evaluation with a limit draws its samples, or an empty value if an evaluation with a
+  /// limit takes the first samples.
   virtual std::optional<uint64_t> seed_of_samples() const { return std::nullopt; }
 
-  /// Returns settings "key=value" for the current rules of evaluation, if recipes can also select the rules of 0.1.0.
+  /// Returns settings "key=value" that select the current evaluation rules, if a recipe can select the rules of 0.1.0.
   virtual std::vector<std::string> current_rules() const { return {}; }
 
   /// Reduces the plan to a few synthetic samples: data loaders then have no workers. The call does not change the

@@ -11,8 +11,8 @@
 
 namespace cachet::tasks {
 
-/// The series of a training event, as long as their numbers are still on the model's device. read() copies the numbers
-/// of all series to the host at once.
+/// The series of a training event, whose numbers are still on the model's device. read() copies the numbers of all
+/// series to the host at once.
 class UnreadSeries {
  public:
   /// A function that computes the values of a series from the numbers in the series' tensors. The function gets the

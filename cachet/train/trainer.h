@@ -25,7 +25,7 @@ struct Outcome {
   std::string result;  // last and best evaluation: "test top-1 81.23 ± 0.91 % (best 82.04 % in epoch 2)"; or empty
   double seconds = 0;  // duration of the run, over all resumes, including evaluations
 
-  /// Returns 130 for interrupted (the command returns Interruption::exit_code()), 1 for not_finite and failed, else 0.
+  /// Returns 130 for interrupted (but commands use Interruption::exit_code()), 1 for not_finite and failed, else 0.
   int exit_code() const;
 };
 

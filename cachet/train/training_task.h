@@ -48,8 +48,8 @@ class TrainingBatches {
   virtual ~TrainingBatches() = default;
 
   /// A loss may be divided by a sum over the whole step (all micro-batches in all processes) instead of by
-  /// ForwardResult::weight. To count the sum before the forward passes, override fetch_step() and count_step(), which
-  /// the trainer calls before the first fetch() of each step.
+  /// ForwardResult::weight. Such a loss needs overrides of fetch_step() and count_step(). The trainer calls both before
+  /// the first fetch() of each step, so the sum is known before the forward passes.
   ///
   /// Waits for all micro-batches of the step, which fetch() then returns one by one. Returns false if the step has
   /// fewer than `micro_batches` micro-batches. The time in fetch_step() counts as waiting for data.
@@ -145,8 +145,8 @@ class TrainingTask {
 
   /// Sets whether the next passes belong to a training step whose statistics the task may log. During the forward and
   /// backward pass of a micro-batch, `recorded` is true. If the parts of a step have their own states (train.state),
-  /// `recorded` is true only for part 0. Between steps, `recorded` is false, because forward passes may then renew the
-  /// states of the averaged weights.
+  /// `recorded` is true only for part 0. Between steps, `recorded` is false, because forward passes between steps may
+  /// renew the states of the averaged weights.
   virtual void record_passes(bool /*recorded*/) {}
 
   /// Returns the number of samples that evaluate() evaluates.

@@ -20,9 +20,9 @@ struct LayerSummary {
   std::string path;  // "blocks.0.attn.qkv"; "" for the model itself
   std::string kind;  // "Linear"
   // The shape of the module's output, taken from the results of operators. If the module has inner modules,
-  // `output_shape` is the shape of the last result inside it (for attention, with joined heads). If the module
-  // has no inner modules, `output_shape` is the shape of its first output, because a later output can come from another
-  // layer with the same weights. The shape is empty if the module computed nothing.
+  // `output_shape` is the shape of the last result inside it (for attention, with joined heads). If the module has no
+  // inner modules, `output_shape` is the shape of its first output: later outputs can belong to another layer with the
+  // same weights. The shape is empty if the module computed nothing.
   std::vector<int64_t> output_shape;
   int64_t parameters = 0;
   Products macs;

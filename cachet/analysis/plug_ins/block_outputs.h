@@ -19,8 +19,8 @@ class Representations {
   /// Returns a tensor (examples, examples) in float64 for each layer: root_of_gram() of the layer's output.
   const std::vector<at::Tensor>& batch(int64_t index) const { return batches_.at(static_cast<size_t>(index)); }
 
-  /// Adds a layer's output. Each output of the layer that was added first begins a new batch. Thus, if a model calls
-  /// its layers n times for one batch (as for pairs of sequences), n batches are stored.
+  /// Adds a layer's output. If `layer` is the layer that was added first, its output begins a new batch. Thus, if a
+  /// model calls its layers n times for one batch (as for pairs of sequences), n batches are stored.
   void add(const std::string& layer, at::Tensor root);
 
  private:

@@ -48,7 +48,7 @@ class KernelUse {
     std::array<double, kFeatureBins> features{};                 // histogram of φ: fraction of the values in each bin
     double dead = 0;                                             // fraction of dead features
     std::vector<double> orthogonality;  // ‖WWᵀ − I‖ ÷ √n of each weight that must stay orthogonal, mean over the heads
-    // Attention weights of the first head of one sample, which the seed chooses at random, (rows, columns) on the CPU.
+    // Attention weights (rows, columns) of the first head, on the CPU, for one sample that is drawn with `seed`.
     // Softmax layers have only `weights`.
     at::Tensor weights, softmax_weights;
   };
@@ -83,8 +83,8 @@ class KernelUse {
 double orthogonality_residual(const at::Tensor& weight);
 
 /// The number of queries, and the sum over queries of (entropy of the query's weights) ÷ log(number of visible keys).
-/// weights (B, H, Lq, Lk) sum to one. `visible` and `valid` broadcast to (B, H, Lq). Both leave out queries that
-/// `valid` excludes, and queries that see only one key.
+/// weights (B, H, Lq, Lk) sum to one. `visible` and `valid` broadcast to (B, H, Lq). The number and the sum leave out
+/// queries that `valid` excludes, and queries that see only one key.
 struct EntropySum {
   double entropy = 0, queries = 0;
 };

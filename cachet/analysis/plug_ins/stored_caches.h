@@ -24,8 +24,8 @@ at::Tensor size_of(const StoredCache& cache);
 /// a slot are 0, its similarities are NaN. If no sample has passed through the cache, all slots are zero.
 at::Tensor similarity_of_places(const at::Tensor& tokens);
 
-/// Returns the mean similarity of different slots, without NaN values. If no pair of slots of the cache has a
-/// similarity, returns NaN. The value 1 means that all slots are equal.
+/// Returns the mean similarity over all pairs of different slots, ignoring NaN. If the similarities of all pairs are
+/// NaN, returns NaN. The value 1 means that all slots are equal.
 double mean_similarity(const at::Tensor& similarity);
 
 }  // namespace cachet::analysis

@@ -8,7 +8,7 @@
 
 namespace cachet::analysis {
 
-/// The minimum number of values for a test, and the number from which the test's kurtosis part is accurate.
+/// The minimum number of values for a test, and the minimum for which the z-score of the kurtosis is accurate.
 inline constexpr int64_t kMinForNormality = 8, kEnoughForNormality = 20;
 
 /// D'Agostino and Pearson's test that values are drawn from a normal distribution.
@@ -23,7 +23,7 @@ struct NormalityTest {
 /// Tests the values. Throws std::invalid_argument for fewer than kMinForNormality values.
 NormalityTest dagostino_pearson(std::span<const double> values);
 
-/// The percentage of normality over all channels (PNAC; arXiv 2208.01313, Eq. 15). The percentage counts the channels
+/// The percentage of normality over all channels (PNAC; arXiv 2208.01313, Eq. 15). It is the percentage of channels
 /// whose statistics over the last steps pass the test for a normal distribution.
 struct NormalChannels {
   std::vector<NormalityTest> tests;  // one for each channel

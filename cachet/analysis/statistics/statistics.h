@@ -35,7 +35,7 @@ struct Sample {
 /// least two values, and at least one deviation must be above 0.
 double welch_bound(const Sample& a, const Sample& b);
 
-/// The differences b − a of paired values. Both values of a pair have, for example, the same seed.
+/// The differences b − a of paired values, such as the results of two methods with the same seed.
 struct PairedDifference {
   size_t pairs = 0;
   double mean = 0, lower = 0, upper = 0;  // mean of b − a, and its 95 % interval by Student's t

@@ -44,8 +44,8 @@ class StepStatistics {
 /// The fluctuation of a norm's statistics s_t over the training steps t. With the mean s̄ of s_t over the steps,
 /// computed for each channel,
 ///   steps[t] = ‖s_t − s̄‖ ÷ √(mean_t ‖s_t‖²),   overall = √(mean of steps²).
-/// A fluctuation of 0 means that the statistics are the same in all steps. A fluctuation of 1 means that their mean s̄
-/// over the steps is zero.
+/// A fluctuation of 0 means that the statistics are the same in all steps. A fluctuation of 1 means that s̄ is
+/// zero.
 struct Fluctuation {
   std::vector<double> steps;
   double overall = 0;

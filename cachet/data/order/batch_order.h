@@ -16,7 +16,7 @@ struct Shard {
   int64_t all_parts() const { return world_size * parts; }
   /// Returns the index of this process's part `own` (counted from 0) among all parts.
   int64_t number_of(int64_t own) const { return rank + own * world_size; }
-  /// Returns a shard with only this process's part `own`, as if each part had its own process: rank number_of(own).
+  /// Returns the shard that part `own` would have if each part had its own process, with rank number_of(own).
   Shard alone(int64_t own) const { return {number_of(own), all_parts()}; }
 
   /// Requires `parts` = 1. Returns how many samples of a batch of `samples` samples belong to this shard. The samples

@@ -20,8 +20,8 @@ struct GroupedBatchOptions {
 /// smaller than a batch, it forms a smaller batch, even with drop_last, so that its samples are used.
 class GroupedBatches final : public BatchOrder {
  public:
-  /// `groups` has the group of each sample, counted from 0. Throws std::invalid_argument for a negative group, and for
-  /// a batch size below 1.
+  /// `groups` has the group number of each sample, from 0 on. Throws std::invalid_argument for a negative number, and
+  /// for a batch size below 1.
   GroupedBatches(std::vector<int64_t> groups, GroupedBatchOptions options, Shard shard = {});
 
   int64_t batches() const override { return batches_; }

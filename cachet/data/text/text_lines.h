@@ -23,7 +23,7 @@ inline std::string_view without_byte_order_mark(std::string_view text) {
 }
 
 /// The bytes of a text file. A plain file is read on demand; .gz and .xz files are unpacked as a whole, up to 8 GiB.
-/// Throws io::Error that names the file.
+/// Throws io::Error, which names the file, if the file cannot be read.
 class TextFile {
  public:
   explicit TextFile(const std::filesystem::path& path);

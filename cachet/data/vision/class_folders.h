@@ -20,7 +20,7 @@ std::shared_ptr<const LabelledImages> open_class_folders(const std::filesystem::
                                                          const DatasetOptions& options, const IndexProgress& progress);
 
 /// Returns the sorted names of the training split's folders. If the training split is missing, as in pure evaluation,
-/// returns those of the validation split. Throws io::Error if both splits are missing, or if the split has no folders.
+/// uses the validation split. Throws io::Error if both splits are missing, or if the split has no folders.
 std::vector<std::string> class_folder_names(const DatasetOptions& options, const std::filesystem::path& root);
 
 }  // namespace cachet::data

@@ -31,9 +31,9 @@ std::string_view to_string(io::OrientationRule rule);
 /// time.
 class ImageFileNotes {
  public:
-  /// Adds the notes on decoding a file. `rule` is the orientation rule with which the file was read.
+  /// Adds notes on a file that was decoded. `rule` is the orientation rule with which the file was read.
   void add(const std::filesystem::path& file, const io::DecodedImage& image, io::OrientationRule rule);
-  /// Returns lines for a run's notes: files with decoder warnings, and the number of files not turned upright.
+  /// Returns lines for a run's notes: files with decoder warnings, and how many files were not turned upright.
   std::vector<std::string> lines() const;
 
  private:

@@ -57,8 +57,8 @@ class OnnxStep {
   // Known properties of an input tensor.
   at::ScalarType dtype(size_t i) const;
   int64_t rank(size_t i) const;
-  /// Reads input `i`, the index of a dimension of input `of`, and returns the index, counted from the front. If input
-  /// `i` is −1, the index is that of the last dimension.
+  /// Returns the value of input `i`, which is the index of a dimension of input `of`. A negative index is converted to
+  /// an index from the front: −1 gives the index of the last dimension.
   int64_t dimension(size_t i, size_t of) const;
   /// Returns the size that dimension `dimension` of input `i` had during the trace, with synthetic inputs. If this size
   /// depends on a free size of the export (such as the batch size), it may differ for other inputs of the model.
@@ -74,11 +74,11 @@ class OnnxStep {
 
   void give(const std::string& result) { values_.set(node_.output(), result); }
   void give_all(const std::vector<std::string>& results) { give_all(node_.outputs(), results); }
-  /// Returns the length of the list that the operator returns. The graph unpacks the operator's list immediately.
+  /// Returns the length of the list that the operator returns. The list must have prim::ListUnpack as its only use.
   size_t parts() const { return list_result().size(); }
   void give_parts(const std::vector<std::string>& results);
-  /// Sets the result of an operator that works in place. Later operators that read its first input then read the
-  /// result instead.
+  /// Sets the result of an operator that works in place. Later operators that read the same tensor as this operator's
+  /// first input then read the result instead.
   void give_in_place(const std::string& result);
   const torch::jit::Node& node() const { return node_; }
 

@@ -14,7 +14,7 @@ namespace cachet::deploy {
 void replace_computed_narrows(torch::jit::Graph& graph);
 
 /// If a GatherElements reads a slice that begins at index 0, replaces the slice by a split with the same result.
-/// OpenVINO drops such a slice, even if it cuts another dimension than the gather, and then rejects the shapes.
+/// OpenVINO drops such a slice, even along another dimension than that of the gather, and then rejects the shapes.
 void replace_slices_before_gathers(const std::shared_ptr<ov::Model>& model);
 
 /// Replaces boolean masks of attention by masks of 0 and −∞. OpenVINO before 2026 adds boolean masks to the scores as

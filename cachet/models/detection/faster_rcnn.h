@@ -16,9 +16,9 @@ struct RegionDetectorOptions {
   RoiHeadOptions roi{};
 
   int64_t classes() const { return roi.box.classes; }
-  /// Return the published configurations of Faster R-CNN and Mask R-CNN for a backbone with the strides `strides`. The
-  /// second stage of Faster R-CNN has no low-quality matches. The second stage of Mask R-CNN has masks and low-quality
-  /// matches.
+  /// Return the published configurations of Faster R-CNN and Mask R-CNN for a backbone with the strides `strides`.
+  /// The second stage has match_low_quality = false in Faster R-CNN, and match_low_quality = true and masks in Mask
+  /// R-CNN.
   static RegionDetectorOptions faster_rcnn(const std::vector<int64_t>& strides, int64_t classes);
   static RegionDetectorOptions mask_rcnn(const std::vector<int64_t>& strides, int64_t classes);
   /// Reads the tables neck, rpn_head, roi_head and test of a `[model]` table, for a backbone with the strides
@@ -41,8 +41,8 @@ class FasterRcnn : public nn::Cloneable<FasterRcnn, ObjectDetector> {
   std::vector<Detections> detect(const at::Tensor& images, const std::vector<DetectionImage>& sizes,
                                  DetectionFrame frame = DetectionFrame::original) override;
 
-  /// Returns the class scores of evenly spaced anchors. The number of anchors for each image is at most the number of
-  /// proposals that evaluation uses. The background is the last class.
+  /// Returns the class scores of evenly spaced anchors. Uses at most as many anchors for each image as evaluation uses
+  /// proposals. The background is the last class.
   at::Tensor box_scores(const at::Tensor& images) override;
   bool classes_exclude_each_other() const override { return true; }
 

@@ -63,8 +63,8 @@ class DecodingRows {
   int64_t step_ = 0;
 };
 
-/// Orders the rows that continue (`kept`, in ascending order) so that as few as possible move. Rows with an index below
-/// kept.size() keep their index, and the other rows fill the gaps.
+/// Orders the rows that continue (`kept`, in ascending order) so that as few as possible move. A row whose index is
+/// below n = kept.size() keeps its index. Each other row moves to a free index below n.
 std::vector<int64_t> with_gaps_filled(std::vector<int64_t> kept);
 
 /// A function that chooses the next token of each batch row from log p, (rows, vocabulary), −∞ for an impossible token.

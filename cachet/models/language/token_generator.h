@@ -15,9 +15,9 @@ namespace cachet::models {
 /// sums; a cache and the tokens of the current segment; or, for other models, the tokens of the last segment.
 class TokenGenerator {
  public:
-  /// `segments`: the way in which the model reads segments. `known` is the number of ids that can be sampled. Ids from
-  /// `known` on only pad the model's vocabulary. If `known` is 0, all ids can be sampled. Throws std::invalid_argument
-  /// for invalid sampling options, and if `known` is larger than the model's vocabulary.
+  /// `segments`: the way in which the model reads segments. `known` is the number of ids that can be sampled: the ids
+  /// from `known` upward only pad the model's vocabulary. If `known` is 0, all ids can be sampled. Throws
+  /// std::invalid_argument for invalid sampling options, and if `known` is larger than the model's vocabulary.
   TokenGenerator(LanguageModel& model, const SegmentOptions& segments, const SamplingOptions& sampling, uint64_t seed,
                  int64_t known = 0);
 

@@ -17,8 +17,8 @@ struct TranslationTokens {
   int64_t padding = 0;
   int64_t begin = 2;  // first input of a translation; fairseq uses the end token
   int64_t end = 3;    // end of a sentence
-  /// Number of ids of the target language. Ids from `known` on only pad the model's vocabulary, and translations never
-  /// contain them. If `known` is 0, all ids of the model's vocabulary belong to the target language.
+  /// Number of ids of the target language. The ids from `known` upward only pad the model's vocabulary; translations
+  /// never contain these ids. If `known` is 0, all ids of the model's vocabulary belong to the target language.
   int64_t known = 0;
   bool operator==(const TranslationTokens&) const = default;
 };
@@ -126,7 +126,7 @@ struct TranslationModelPlan {
   operator ModelPlan() const { return {name, input_of(text), build}; }
 };
 
-/// The values of a model that depend on parallel text. A recipe takes these values as the defaults of its model keys.
+/// Options of a model that follow from its parallel text. A recipe takes them as the defaults of its model keys.
 struct TranslationDefaults {
   std::optional<int64_t> source_vocabulary{}, target_vocabulary{};
   std::optional<int64_t> length{};  // maximum number of tokens of a sentence, its end included

@@ -32,7 +32,7 @@ class PyramidVisionTransformer : public nn::Cloneable<PyramidVisionTransformer, 
   PyramidVisionTransformer(const PyramidVisionTransformerOptions& options, ClassToken class_token);
 
   const PyramidVisionTransformerOptions& options() const { return options_; }
-  /// In v2, each stage ends with a norm. Returns, for each of these norms but the last, why it is not folded.
+  /// In v2, each stage ends with a norm. Returns why each of these norms, except the last, is not folded.
   std::vector<nn::NormFold> leave_inner_norms();
   PyramidStage& last_stage() { return *stages_.back(); }
   /// Returns the tokens after each stage (v2: after its norm). With ClassToken::present, the last stage's tokens

@@ -19,7 +19,7 @@ class SwinTransformer : public nn::Cloneable<SwinTransformer, FeaturePyramid>, p
 
   ImageShape image_shape() const override { return options_.image; }
 
-  /// Returns the map after each stage and the stage's norm. In the classifier, the maps have no norm.
+  /// Returns each stage's feature map after the stage's norm (in the classifier, without a norm).
   std::vector<torch::Tensor> features(const torch::Tensor& images) override;
   std::vector<int64_t> feature_channels() const override;
   std::vector<int64_t> feature_strides() const override;

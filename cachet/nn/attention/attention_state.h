@@ -81,8 +81,8 @@ class AttentionState {
   void fill(int64_t length);
 
   /// Reorders the batch rows, for beam search: row i becomes the former row rows[i]. rows (new number of rows) int64.
-  /// Tensors that all batch rows share (StateOwner::shared) do not change. Batch rows that keep their position are not
-  /// copied, unless another object holds a result of get() or append().
+  /// A tensor that all batch rows share (StateOwner::shared) is not reordered. Batch rows that keep their position are
+  /// not copied, unless another object holds a result of get() or append().
   void reorder(const at::Tensor& rows);
   /// Replaces each batch row by `copies` consecutive copies of the row.
   void replicate(int64_t copies);

@@ -28,8 +28,8 @@ class SyncedModule {
   std::shared_ptr<ops::BatchReducer> reducer_;
 };
 
-/// Sets the reducer of all modules of a tree that sum over a batch. After this call, all processes must run the same
-/// forward and backward passes.
+/// In a tree of modules, sets the reducer of all modules that sum over a batch. After this call, all processes must run
+/// the same forward and backward passes.
 void use_batch_reducer(torch::nn::Module& root, const std::shared_ptr<ops::BatchReducer>& reducer);
 [[deprecated("use_batch_reducer")]] inline void use_replicas(torch::nn::Module& root,
                                                              const std::shared_ptr<ops::BatchReducer>& reducer) {

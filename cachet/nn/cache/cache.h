@@ -45,8 +45,8 @@ class Cache : public StateModule, public SyncedModule, public Observable, public
   /// Declares the cache's tensors in the state of a session.
   virtual void declare_state(AttentionState& state) const = 0;
 
-  /// Returns the reason why the memory of the cache depends on the model's input in evaluation. Returns std::nullopt if
-  /// the memory does not depend on the input.
+  /// Returns the reason why the tokens that memory attention reads in evaluation depend on the model's input. Returns
+  /// std::nullopt if they do not depend on the input.
   virtual std::optional<std::string> why_memory_varies() const = 0;
 
   /// Returns why evaluation reads a kind of memory that training never reads. Returns std::nullopt if evaluation and

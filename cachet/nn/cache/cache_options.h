@@ -35,8 +35,8 @@ std::span<const CacheRow* const> cache_kinds();
 /// already has the name.
 void register_cache(CacheRow row);
 
-/// Registers a kind of cache from a record that has the form of the records of the library's kinds. Options has the
-/// members of CachedLayerOptions.
+/// Registers a kind of cache from a record like those of the library's own kinds. The type Options has the members of
+/// CachedLayerOptions.
 template <OfCachedLayer Options>
 void register_cache(const CacheKind<Options>& kind) {
   register_cache({std::string(kind.name), [kind](const config::View& table, Sessions sessions) -> CacheOptions {
@@ -55,16 +55,16 @@ CacheOptions read_cache_options(const config::View& table, Sessions sessions = S
 /// ConcatenatedCacheOptions).
 std::optional<CachedLayerOptions> cached_layer_options(const CacheOptions& options);
 
-/// Returns a copy of `options` that has `layer` as the layer's options. If a kind of cache has no memory attention, its
-/// options do not change.
+/// Returns a copy of `options` with `layer` in place of the layer's options. For kinds of caches without memory
+/// attention, returns `options` unchanged.
 CacheOptions with_layer(const CacheOptions& options, const CachedLayerOptions& layer);
 
 inline bool is_concatenated(const CacheOptions& options) {
   return std::holds_alternative<ConcatenatedCacheOptions>(options);
 }
 
-/// If `side` is above 1, sets the side of the cache's average pooling to `side`, the value for one stage of a backbone.
-/// If a cache has no pooling, its options do not change.
+/// Sets the side of the cache's average pooling, for one stage of a backbone, to `side`. The options do not change if
+/// `side` is at most 1, or if the cache has no pooling.
 void set_pool(CacheOptions& options, int64_t side);
 
 /// Makes a cache, or returns null for kinds without memory attention. `tokens` and `layout`: number and layout of the

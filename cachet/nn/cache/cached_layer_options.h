@@ -7,16 +7,16 @@
 
 namespace cachet::nn {
 
-/// The maximum length of a cache in a new run. The limit exceeds the number of tokens in every transformer block, which
-/// is at most 67,200 (in the first stage of a detector). Runs that began before the limit kMaxCacheLength existed may
-/// have longer caches.
+/// The maximum length of a cache in a new run. No transformer block has as many tokens: the largest number is
+/// 67,200, in the first stage of a detector. Runs that began before the limit kMaxCacheLength existed may have
+/// longer caches.
 inline constexpr int64_t kMaxCacheLength = 131'072;
 [[deprecated("kMaxCacheLength")]] inline constexpr int64_t kMostCacheLength = kMaxCacheLength;
 
 /// The scope of a memory: one memory for all samples (the mean over the batch), or one memory for each batch row.
 enum class CacheScope { batch_mean, batch_row, lane [[deprecated("batch_row")]] = batch_row };
 
-/// Whether each row of a batch is a session, which has its own state. A layer can have a cache for each row only if
+/// Whether each row of a batch is a separate session with its own state. A layer can have a cache for each row only if
 /// each row is a session.
 enum class Sessions { none, batch_rows, lanes [[deprecated("batch_rows")]] = batch_rows };
 using Streams [[deprecated("Sessions")]] = Sessions;

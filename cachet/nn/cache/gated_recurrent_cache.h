@@ -35,7 +35,7 @@ struct GatedRecurrentCacheOptions {
   /// Returns the default options of a variant of the cache. In the variant `paper` (Algorithm 1), attention reads the
   /// mean of the samples' caches in training, and the stored mean in inference. In the variant `official` (the
   /// published code), λ starts at −1, there is a positional convolution, the gates always run, and attention reads each
-  /// sample's own cache. In each variant, attention reads the same kind of cache in inference as in training.
+  /// sample's own cache. In both variants, inference and training read the same kind of cache.
   static GatedRecurrentCacheOptions of(GatedRecurrentCacheVariant variant);
 
   CacheInference inference_or_default() const {

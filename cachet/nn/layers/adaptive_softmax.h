@@ -27,7 +27,7 @@ struct AdaptiveTies {
 /// code. Initial weights are normal with a standard deviation of 0.02 (projections: 0.01); biases are 0.
 class AdaptiveSoftmax : public Cloneable<AdaptiveSoftmax> {
  public:
-  /// `embedding`, of the same vocabulary, may be null if the softmax shares no parameter with it.
+  /// `embedding` must have the same vocabulary, and may be null if the softmax shares no parameter with it.
   AdaptiveSoftmax(const AdaptiveVocabulary& vocabulary, const AdaptiveTies& ties,
                   const std::shared_ptr<const AdaptiveEmbedding>& embedding);
 

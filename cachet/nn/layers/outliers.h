@@ -17,7 +17,7 @@ struct OutlierOptions {
   double scale = 100.0;      // factor by which outlier rows are multiplied
 };
 
-/// Reads a table `outliers`: probability, share, scale.
+/// Reads the keys probability, share and scale of a table `outliers`.
 OutlierOptions read_outlier_options(const config::View& table);
 
 /// Returns x with outliers, or x itself if this forward pass has no outliers. The first `row_dimensions` dimensions

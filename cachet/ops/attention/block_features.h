@@ -20,8 +20,8 @@ class BlockFeatures {
   BlockFeatures(const std::vector<at::Tensor>& weights, const std::vector<int64_t>& units, int64_t width, int64_t block,
                 int64_t features);
 
-  /// Returns the features φ (block, m) of the rows `rows` of x (L, n) for the head `head`. The features after
-  /// rows.count and at padding are zero. The result is valid until the next call of compute().
+  /// Returns the features φ (block, m) of the rows `rows` of x (L, n) for the head `head`. The result is zero at
+  /// padding and in all rows after the first rows.count. The result is valid until the next call of compute().
   template <class T>
   Matrix compute(const HeadRows<T>& x, int64_t head, BlockRows rows, const bool* padding) {
     const HeadRows<T> own = x.block(rows);

@@ -28,8 +28,8 @@ struct HeadRows {
   Matrix in_place() const requires std::is_same_v<T, float> { return {data, rows, columns, stride, 1}; }
 };
 
-/// Returns the rows of the head task % H in the sample task / H. Only store_rows() and callers of made_rows() may write
-/// to the returned rows.
+/// Returns the rows of the head with index task % H in the sample with index task / H. Only store_rows() and callers of
+/// made_rows() may write to the returned rows.
 template <class T>
 HeadRows<T> one_head(const at::Tensor& x, int64_t task) {
   const int64_t place = task / x.size(1) * x.stride(0) + task % x.size(1) * x.stride(1);

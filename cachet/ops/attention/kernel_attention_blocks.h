@@ -13,7 +13,7 @@
 
 namespace cachet::ops {
 
-// kBlock: rows that φ maps together. kInner: rows of which causal attention computes all query–key pairs.
+// φ maps kBlock rows together. Within kInner rows, causal attention computes all query–key pairs.
 inline constexpr int64_t kBlock = 256, kInner = 64;
 
 inline int64_t rounded_up(int64_t count, int64_t step) { return (count + step - 1) / step * step; }

@@ -26,8 +26,8 @@ struct KernelAttentionCall {
   int64_t features() const;  // m
 };
 
-/// Returns the sizes (B, H, stored·(e + 1), m) of the tensor that contains the `stored` sums of a call. If `causal` is
-/// true, the rows of q form `stored` blocks; otherwise, `stored` is 1.
+/// Returns the sizes (B, H, stored·(e + 1), m) of the tensor with the sums that a call stores. If `causal` is true,
+/// `stored` is the number of blocks into which the rows of q are divided; otherwise, `stored` is 1.
 c10::SymDimVector sizes_of_states(const at::Tensor& q, const at::Tensor& v, bool causal, const c10::SymInt& features);
 
 struct KernelAttended {

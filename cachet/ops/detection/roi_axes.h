@@ -13,8 +13,8 @@ struct RoiBins {
   int64_t sampling = 0;  // number of samples of a bin; 0: ⌈length / bins⌉
 };
 
-/// The cells that the bins of boxes read along one axis, and the weights of the cells. The cells and weights of the
-/// boxes are stored one after another.
+/// The cells that the bins of boxes read along one axis, and the weights of the cells. The cells and weights of one box
+/// are stored after those of the previous box.
 class RoiAxes {
  public:
   explicit RoiAxes(RoiBins bins) : bins_(bins) {}

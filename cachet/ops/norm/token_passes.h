@@ -9,9 +9,9 @@
 
 namespace cachet::ops::passes {
 
-// The passes over tokens x (…, C) that all channel-wise norms use. Between two passes over the tokens, a norm computes
-// only with C numbers, one for each channel. Results and coefficients have the shape (C) and the dtype `wide`, in which
-// sums are computed. Only the unfused form of scale_shift is differentiable.
+// The passes over tokens x (…, C) that all channel-wise norms have in common. Between two passes over the tokens, a
+// norm computes only with C numbers, one for each channel. Results and coefficients have the shape (C) and the
+// dtype `wide`, in which sums are computed. Only the unfused form of scale_shift is differentiable.
 
 /// Returns Σ x² over the valid tokens. Values at padding have no effect, even if they are NaN.
 at::Tensor sum_of_squares(const at::Tensor& x, const std::optional<at::Tensor>& padding, at::ScalarType wide);

@@ -63,8 +63,8 @@ struct UnifiedNormOutput {
 ///   σ²_t = mean of x² over the valid tokens,
 ///   σ̂² = exp(mean of log over the last M σ²),  z = x / √(σ̂² + ε),  y = w·z + b.
 /// The backward pass, with g = w·∂L/∂y and ψ the smoothed mean of g·z:  ∂L/∂x = (g − ψ·z) / √(σ̂² + ε)
-/// (Eq. 16–17; outlier filter: Eq. 18–19). In a filtered step, the statistics of this step alone replace the averages
-/// of forward and backward, in all channels or in the filtered channels (OutlierThreshold). OutlierThreshold::channel
+/// (Eq. 16–17; outlier filter: Eq. 18–19). In a filtered step, forward and backward use the statistics of this step
+/// alone, not averages, in all channels or in the filtered channels (OutlierThreshold). OutlierThreshold::channel
 /// filters no step before M steps have filled the window.
 ///
 /// input (…, C); weight, bias (C) or none; padding (…) bool, true = padding, which the statistic ignores. In the

@@ -2,8 +2,8 @@
 
 namespace cachet::report {
 
-/// Width of one letter in the names of rows and columns, in units of the drawing. Letters are largest on a phone, and
-/// kMapLetter is their width on a phone.
+/// Width of one letter in the names of rows and columns, in units of the drawing. kMapLetter is the width on a phone,
+/// where letters are largest.
 inline constexpr double kMapLetter = 8.4;
 
 /// Sine and cosine of the angle at which the name of a column is written if the name is longer than the column is wide.

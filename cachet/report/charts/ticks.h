@@ -15,8 +15,8 @@ struct Ticks {
 /// set, all ticks are whole numbers, and a short range may have fewer than two of them.
 Ticks linear_ticks(double least, double most, int count, bool whole = false);
 
-/// Returns at most `count` ticks in [least, most] (both > 0): powers of ten. In short ranges, 2 and 5 times each power
-/// of ten, or 3 times each power, are also ticks. In long ranges, only every second, third, … power of ten is a tick.
+/// Returns at most `count` ticks in [least, most] (both > 0): powers of ten. Short ranges also have ticks at 2 and 5
+/// times (or only 3 times) each power of ten. In long ranges, only every second, third, … power of ten is a tick.
 Ticks logarithmic_ticks(double least, double most, int count);
 
 }  // namespace cachet::report

@@ -14,8 +14,8 @@ struct LayerShares {
   std::vector<Series> heads;
 };
 
-/// Returns the section with the gates λ of all layers over time, a map of their last values, the mean of each layer's
-/// heads, and a series of each cache's size (root mean square of values). `loss_is_nan`: whether the run's loss is NaN.
+/// Returns the section with all layers' gates λ over time, a heat map of the last gates, the mean gate over each
+/// layer's heads, and each cache's size (root mean square of values). `loss_is_nan`: whether the run's loss is NaN.
 Section cache_section(const std::vector<LayerShares>& layers, const std::vector<Series>& sizes,
                       bool loss_is_nan = false);
 

@@ -4,8 +4,8 @@
 
 namespace cachet::report {
 
-/// Estimates the time left from the speed of the work so far; recent work has more weight. Pauses between updates
-/// (evaluations, checkpoints) are part of the time that the work took.
+/// Estimates the time left from the speed of the work so far; recent work has more weight. The time of the work
+/// includes pauses between updates (evaluations, checkpoints).
 class RemainingTime {
  public:
   /// Records that `done` of `total` units are done at `now` (seconds of any clock). The speed excludes units that were

@@ -18,7 +18,7 @@ struct GridCell {
   bool wraps = false;  // whether it may be wrapped at words: true for heads and texts, false for numbers
 };
 
-/// The cells of a table for a terminal, with the head as the first line. Each line has one cell for each column.
+/// The cells of a table for a terminal, with the column heads in the first line. A line has one cell per column.
 struct TextGrid {
   std::vector<std::vector<GridCell>> lines;
   std::vector<Alignment> alignments;  // one for each column
@@ -34,8 +34,8 @@ struct TextGrid {
 /// Returns the columns `columns` of a table, with `*` after the best value of each column.
 TextGrid grid_of(const Table& table, const std::vector<size_t>& columns, bool unicode);
 
-/// Exchanges rows and columns. In the result, all columns except the first are aligned right, because each then has
-/// values of different kinds.
+/// Exchanges rows and columns. All columns except the first are aligned right, because each of them has values of
+/// different kinds after the exchange.
 TextGrid turned(const TextGrid& grid);
 
 /// Returns the width of all columns together, in terminal columns.

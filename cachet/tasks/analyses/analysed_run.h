@@ -99,9 +99,9 @@ class AnalysedRun {
   /// Returns the checkpoints of the run's folder, oldest first, and locks them while they are in use. Returns an empty
   /// list if the folder has only one checkpoint, or if the path is not the folder of a run.
   std::vector<train::HeldCheckpoint> saved_checkpoints() const;
-  /// Calls `look` with the step of each checkpoint of saved_checkpoints(). Before each call, the weights of the
-  /// checkpoint are loaded into `model`, which is the model of evaluation() or training(). After the last call, `model`
-  /// gets its own weights again.
+  /// For each checkpoint of saved_checkpoints(), loads its weights into `model` and calls `look` with its step.
+  /// `model` must be the model of evaluation() or training(). After the last call, `model` gets its own weights
+  /// again.
   void over_checkpoints(torch::nn::Module& model, const std::function<void(int64_t step)>& look) const;
 
  private:

@@ -11,7 +11,7 @@
 
 namespace cachet::tasks {
 
-// Changes of the values in a model's stored caches. If a change affects the model's results, the model uses its caches.
+// Changes of the values in a model's stored caches. If such a change affects the results, the model uses its caches.
 // Each function of this file returns the number of caches that it changed. To be able to restore the caches, save the
 // model's buffers before the change.
 
@@ -33,7 +33,7 @@ using metrics::PartLoss;
 /// list is empty.
 std::vector<PartLoss> losses_of_records(const std::vector<Record>& records);
 
-/// A mean and its standard error, which requires at least two parts of the evaluation.
+/// A mean, and its standard error if the evaluation has at least two parts.
 struct MeanLoss {
   double mean = 0;
   std::optional<double> error{};
@@ -43,7 +43,7 @@ struct MeanLoss {
 MeanLoss mean_loss(const std::vector<PartLoss>& parts);
 
 /// Returns the difference between the mean losses of two evaluations of the same parts. The standard error is computed
-/// from one difference of the losses for each part. If the lists differ in size or weights, the result is empty.
+/// from the change of each part's loss. The result is empty if the lists differ in length or in parts' weights.
 std::optional<MeanLoss> change_of_loss(const std::vector<PartLoss>& before, const std::vector<PartLoss>& after);
 
 }  // namespace cachet::tasks

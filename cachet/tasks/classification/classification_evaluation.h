@@ -22,7 +22,7 @@ struct ClassifiedSample {
 };
 
 /// The largest number of classes for which the confusion matrix is stored. For example, the confusion matrix of
-/// ImageNet-22k (4 GB) is too large to read.
+/// ImageNet-22k would take 4 GB and be too large to read.
 inline constexpr int64_t kMaxConfusedClasses = 2000;
 
 /// The results of an evaluation.

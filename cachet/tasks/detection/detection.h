@@ -61,8 +61,8 @@ class Detection : public Task,
   std::vector<Record> answer_given(const PreparedSamples& samples, const AnswerOptions& options) override;
   void answer_evaluation(int64_t first, const AnswerOptions& options, const SeenRecord& seen) override;
   std::string sample_digest(int64_t index) override { return validation_->sample_digest(index); }
-  /// Returns the digest of all images in the batch that contains image `index`, because version 0.1.0 padded images to
-  /// the size of the largest image in the batch.
+  /// Returns a digest of all images in the batch of image `index`. In version 0.1.0, predictions depended on the whole
+  /// batch, because each image was padded to the size of the largest one.
   std::string earlier_digest(int64_t index) override;
   int64_t evaluation_records() const override { return evaluation_size(); }
   std::string record_digest(int64_t index) override { return sample_digest(index); }
@@ -92,8 +92,8 @@ class Detection : public Task,
   /// Computes the results of an evaluation from the records of its images, in the order of the images.
   class Evaluation;
   std::vector<std::vector<FoundObject>> detect(const data::DetectionBatch& batch);
-  /// Returns the number of images in a window of the evaluation: consecutive images, which are sorted by size into
-  /// batches. The evaluation finishes all images of one window before it begins the next window of images.
+  /// Returns the number of images in a window of the evaluation. The images of a window are consecutive; they are
+  /// sorted by size and cut into batches. The evaluation finishes one window before it begins the next.
   int64_t window() const;
   /// Returns the number of the first batch in the window (see window()) to which image `index` belongs.
   int64_t first_batch_of_window(int64_t index) const;

@@ -17,7 +17,7 @@ struct ExportSpeed {
   analysis::Quartiles times_as_fast;                       // model's time / export's time, pair by pair
 
   /// Whether the ratios (model's time / export's time) vary so little that the speeds can be compared: the upper
-  /// quartile is at most twice the lower. If the ratios vary more than this, the machine was also doing other work.
+  /// quartile is at most twice the lower. If the ratios vary more, the machine was probably also doing other work.
   bool is_comparable() const { return times_as_fast.upper <= 2 * times_as_fast.lower; }
 };
 
@@ -27,7 +27,7 @@ struct SpeedClocks {
   std::function<double()> model, exported, now;
 };
 
-/// Times a batch with the model and the export in turns. Stops after 40 pairs of times, or after 1.5 s and at least one
+/// Measures model and export alternately on a batch. Stops after 40 pairs of times, or after 1.5 s and at least one
 /// pair. If the ratios are not comparable, measures again with the same time and number of pairs, at most three times.
 ExportSpeed timed_in_turns(const SpeedClocks& clocks, int64_t batch);
 

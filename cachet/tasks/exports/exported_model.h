@@ -20,7 +20,7 @@ using MakeSession = std::function<std::unique_ptr<runtime::Session>()>;
 class TakesExportedModel {
  public:
   virtual ~TakesExportedModel() = default;
-  /// Makes build() create tasks that compute with sessions and have no weights of their own.
+  /// Makes build() create tasks that have no weights, and that compute with the sessions that `make` returns.
   virtual void replace_model(const runtime::ExportManifest& manifest, MakeSession make) = 0;
   /// Returns the manifest. Adds the recipe's maximum length and vocabulary if an earlier version wrote none into it.
   virtual runtime::ExportManifest with_limits(const runtime::ExportManifest& manifest) const { return manifest; }
@@ -36,8 +36,8 @@ RecipePlan with_sessions(const RecipePlan& plan, const runtime::ExportManifest& 
 RecipePlan with_exported_model(const RecipePlan& plan, const runtime::ExportManifest& manifest,
                                const std::filesystem::path& folder);
 
-/// Builds the model that an export of `plan` computes: in evaluation mode, and rewritten (deploy/rewrite.h). The built
-/// model does not have the weights of the export.
+/// Builds the model that an export of `plan` computes: in evaluation mode, and rewritten (deploy/rewrite.h). The
+/// weights of the export are not loaded.
 std::shared_ptr<models::Model> built_as_exported(const models::ModelPlan& plan);
 
 /// If a setting ("key=value", or a table with several keys) has a key that affects the predictions of an export,
@@ -46,8 +46,8 @@ std::shared_ptr<models::Model> built_as_exported(const models::ModelPlan& plan);
 std::optional<std::string> fixed_key(const std::string& setting);
 
 /// Returns the settings that an export stores, one for each value: settings of the model, of the preparation of a
-/// user's sample, and of the way from the model's outputs to predictions. Leaves out settings that only select the data
-/// of one command, or that affect only how a command computes.
+/// user's sample, and of the conversion of the model's outputs to predictions. Leaves out settings that only select the
+/// data of one command, or that affect only how a command computes.
 std::vector<std::string> settings_to_keep(const std::vector<std::string>& settings);
 
 }  // namespace cachet::tasks

@@ -20,21 +20,21 @@ struct ComparedScores {
   deploy::DecisionWords words{};
 };
 
-/// A task whose model cannot be written as a graph for an engine. The export of a task whose model has no graph is the
-/// rewritten model itself.
+/// A task whose model cannot be written as a graph for an engine. The export of such a task has the rewritten model
+/// (deploy/rewrite.h) instead of a graph.
 class ExportsRewrittenModel {
  public:
   virtual ~ExportsRewrittenModel() = default;
   /// Returns the scores of held-out data if the task has opened such data. If the task has not opened held-out data,
-  /// returns the scores of synthetic samples. The samples are equal for all models of one size. The model must be in
-  /// evaluation mode.
+  /// returns the scores of synthetic samples. Models with equal input sizes get equal synthetic samples. The model must
+  /// be in evaluation mode.
   virtual ComparedScores compared_scores() = 0;
   /// Returns the reason why the model is not a graph, as the end of "its model …": "writes token by token".
   virtual std::string why_no_graph() const = 0;
 };
 
-/// Returns `what` with a description of the compared samples: for "64 beginnings of ", returns "64 beginnings of test
-/// tokens", or "64 beginnings of random tokens, none of them from the data".
+/// Returns `what` followed by a description of the compared samples. For "64 beginnings of ", returns "64 beginnings of
+/// test tokens", or "64 beginnings of random tokens, none of them from the data".
 std::string compared_samples(const std::string& what, const train::SampleWords& words, bool real);
 
 /// Completes a description with `count` samples: "" gives "256 test images" or "1 test image", and "9 boxes on " gives
@@ -46,7 +46,7 @@ std::string compared_samples(const std::string& what, int64_t count, const train
 class TakesRewrittenModel {
  public:
   virtual ~TakesRewrittenModel() = default;
-  /// Makes build() use the model that `make` returns, which must be of the same kind.
+  /// Makes build() use the model that `make` returns, which must be of the same kind as the plan's model.
   virtual void replace_model(std::function<std::shared_ptr<models::Model>()> make) = 0;
 };
 

@@ -27,11 +27,11 @@ struct ImageClassificationOptions {
   nn::OutlierOptions outliers;               // outliers added to the images of a training step
   data::Split held_out = data::Split::test;  // split to evaluate: in training, or (set by build()) in a test
   data::LoaderOptions loader;
-  /// The size of the images on which a trained model was trained. A user's image is resized to stored_size, which is 0
-  /// if the size is not known or differs between images.
+  /// The size of the images on which a trained model was trained, or 0 if it is not known or differs between images. A
+  /// user's image is first resized to stored_size, unless it is 0.
   io::ImageSize stored_size{};
-  /// The class numbers as names, for an export without class names. If exported_numbers is not empty, class names from
-  /// a data folder are not used.
+  /// The class numbers as names, for an export without class names. If exported_numbers is not empty, the classes have
+  /// these names even if a data folder has class names.
   std::vector<std::string> exported_numbers{};
   bool is_exported = false;                   // whether the model is an export, which has all that affects predictions
   std::optional<int64_t> evaluation_limit{};  // number of images that are evaluated, instead of dataset.limit

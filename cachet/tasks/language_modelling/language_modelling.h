@@ -56,7 +56,7 @@ class LanguageModelling : public Task,
   void score_text(const std::function<std::optional<std::string>()>& next_line,
                   const std::function<void(const ScoredLine& line)>& seen,
                   const std::function<void(int64_t tokens)>& scored) override;
-  /// Returns log p of the next token after each of 64 beginnings of texts, computed like in generation.
+  /// Returns log p of the next token for 64 beginnings of texts, computed in the same way as in generation.
   ComparedScores compared_scores() override;
   std::string why_no_graph() const override { return kWritesTokenByToken; }
   /// Runs the model on one of the text's first segments, without the text before this segment.

@@ -8,8 +8,8 @@
 namespace cachet::tasks {
 
 /// Describes how the conditions of a group's results differ from the conditions of the first finished group's results.
-/// The conditions are the task, the test data, and metrics that MetricDescription::condition marks. An example is
-/// "bytes of the text: 1200 and 1100". If no difference is known, the description is empty.
+/// The conditions are the task, the test data, and all metrics whose MetricDescription::condition is true. An example
+/// is "bytes of the text: 1200 and 1100". If no difference is known, the description is empty.
 std::string differing_conditions(const RunGroup& group, const std::vector<RunGroup>& groups);
 
 /// Whether the group is compared with the first finished group, although the test data or another condition of one of
@@ -22,8 +22,8 @@ bool are_conditions_unknown(const RunGroup& group, const std::vector<RunGroup>& 
 std::vector<std::string> runs_with_other_times(const std::vector<RunGroup>& groups);
 
 /// Whether the group of runs takes part in statistical tests and in the choice of the best group. The group must be
-/// finished, none of its seeds may have failed, and no difference between its conditions and those of the first
-/// finished group may be known.
+/// finished, without a failed seed. Its conditions must not be known to differ from those of the first finished
+/// group.
 bool is_ranked(const RunGroup& group, const std::vector<RunGroup>& groups);
 
 }  // namespace cachet::tasks

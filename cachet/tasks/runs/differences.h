@@ -44,12 +44,12 @@ struct Difference {
   std::string verdict_text() const;
 };
 
-/// Compares each later contender with the first contender, and returns the differences. Skips contenders with another
-/// metric than the first.
+/// Compares each later contender with the first contender, and returns the differences. Skips contenders whose metric
+/// is not the first contender's.
 std::vector<Difference> differences(const std::vector<Contender>& all);
 
-/// If there are up to three differences, they are shown as sentences, and the table is empty. If there are more than
-/// three differences, they are shown as a table, without sentences.
+/// Up to three differences are shown by difference_sentences(), and the table is empty. More than three differences are
+/// shown by difference_table(), and the text is empty.
 std::string difference_sentences(const std::vector<Difference>& all);
 report::Table difference_table(const std::vector<Difference>& all);
 

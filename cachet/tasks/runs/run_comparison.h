@@ -9,7 +9,7 @@
 
 namespace cachet::tasks {
 
-/// Returns a row of the results for each group, with its recipe (train.seed lists its seeds) and its curves.
+/// Returns a row of the results for each group, with the group's recipe (train.seed lists the seeds) and curves.
 std::vector<report::ComparedRun> compared(const std::vector<RunGroup>& groups);
 
 /// Returns a row of the results for each single run, without curves.

@@ -20,8 +20,8 @@ struct ListedRun {
   std::string created;  // 2026-11-21T20:43:45Z
   double seconds = 0;   // duration so far, including evaluations
 
-  /// The best evaluation of the deciding metric. The field is empty if the run has no evaluation, or if an early
-  /// version, which stored no descriptions of runs, made the run.
+  /// The evaluation with the best value of the deciding metric. The field is empty if the run has no evaluation, or if
+  /// an early version, which stored no descriptions of runs, made the run.
   struct Best {
     report::MetricDescription metric;
     double value = 0;

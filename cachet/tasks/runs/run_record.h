@@ -23,7 +23,7 @@ inline bool names_classes(const std::string& key) {
   return key == "data.class_names" || key == "data.other_categories";
 }
 
-/// Whether a run had several evaluations, and one of them chose its best checkpoint.
+/// Whether a run had several evaluations, so that its best checkpoint was chosen by comparing them.
 bool has_choice(const std::vector<train::Event>& events);
 
 /// The record of a run in its folder.
@@ -45,7 +45,7 @@ struct RunRecord {
 
   std::string seed() const;  // text of the seed in the recipe
   int64_t last_step() const { return events.empty() ? 0 : events.back().step; }
-  /// Whether the run ended as planned. A run whose folder does not report its end counts as ended.
+  /// Whether the run ended as planned. The result is also true if the folder does not have the run's status.
   bool is_over() const;
   /// Whether a test of the run reports results on the same data on which the best checkpoint was chosen.
   bool reports_choice() const { return description.reports_choice && has_choice(events); }

@@ -19,7 +19,7 @@ struct RunValue {
   report::Better better = report::Better::neither;
   enum class OverSeeds { mean, best } over_seeds = OverSeeds::mean;
   std::string suffix{};  // " of 3000", " pixels"
-  /// The number after ±: the standard error of a run's accuracy, or the deviation between seeds. NaN if there is none.
+  /// The number after ±: the standard error of a run's value, or the deviation between seeds. NaN if there is none.
   double spread = std::numeric_limits<double>::quiet_NaN();
   int64_t samples = 0;     // number of measured samples of a fraction with a standard error; 0 if not known
   bool decides = false;    // whether this value is the deciding metric of its runs

@@ -10,14 +10,14 @@
 
 namespace cachet::tasks {
 
-/// Where a sample may be among a user's samples if its record was saved earlier.
+/// The possible indices, among a user's present samples, of a sample whose record was saved earlier.
 enum class SampleLocations {
   same,  // the sample is at the index of the record
   any,   // the sample is anywhere: samples may have been inserted, and their order may have changed
 };
 
-/// The records of a user's samples in a file. Each record is matched with its sample by the record's origin: the model,
-/// the options, the sample's name and bytes.
+/// A file with the records of a user's samples. Each record is matched with its sample by the record's origin: the
+/// model, the options, the sample's name and bytes.
 class GivenRecords {
  public:
   /// Compares all records with the samples before the first prediction. After the comparison, removes the first record

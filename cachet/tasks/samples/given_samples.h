@@ -9,7 +9,7 @@
 
 namespace cachet::tasks {
 
-/// A user's sample as `text`, and its location for messages ("list.txt:3"), which is empty if `text` names the sample.
+/// A user's sample. `place` is its location for messages ("list.txt:3"), or empty if `text` is enough for messages.
 struct GivenSample {
   std::string text, place;
 };

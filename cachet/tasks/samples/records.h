@@ -82,7 +82,7 @@ class RecordFile {
   /// Throws std::runtime_error if there are more than `samples` records.
   void require_at_most(int64_t samples) const;
 
-  /// Whether record `index` < done() is a record of version 0.1.0, which lacks the digest of its sample's bytes. If a
+  /// Whether record `index` (below done()) was written by version 0.1.0, without the digest of its sample's bytes. If a
   /// record lacks this digest, the record and all later records are made again: forget_from() removes the records from
   /// `index` on. If `sources` does not contain the source of the record, require_old() throws the error of require().
   bool is_old(int64_t index) const { return origin(index).sample.empty(); }
@@ -117,7 +117,7 @@ class RecordFile {
 /// Compares the origins of all records of a file with their present origins, and throws the error of
 /// RecordFile::require() if they differ. Two kinds of records of version 0.1.0 are exceptions: records without the
 /// digest of their sample's bytes, and records made by an earlier rule, whose origin equals `earlier`. After the
-/// comparison, removes the first record of these two kinds, and all records after it.
+/// comparison, removes the first record that is of one of these two kinds, and all records after it.
 void require_all(RecordFile& file, const OriginOf& origin, const std::function<std::vector<std::string>()>& old_sources,
                  const OriginOf& earlier = {});
 

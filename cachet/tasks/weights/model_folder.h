@@ -16,7 +16,7 @@ namespace cachet::tasks {
 //                       a base for the user's recipes
 //   config.json         for other programs: a short form of the recipe, and the SHA-256 of the weights
 
-/// The content of config.json other than the digest.
+/// The content of config.json, without the digest.
 struct ModelFolderFacts {
   std::string architecture{};   // "pvt_tiny"
   std::string source{};         // the file from which the weights came
@@ -53,7 +53,7 @@ std::vector<std::string> untrained_parts(const std::filesystem::path& path);
 /// Returns a line for the user that names untrained_parts(); empty if there are none. Throws io::Error.
 std::optional<std::string> untrained_note(const std::filesystem::path& path);
 
-/// Returns the SHA-256 of the weights from config.json. Throws io::Error.
+/// Returns the SHA-256 of the weights, as stored in config.json. Throws io::Error.
 std::string model_folder_digest(const std::filesystem::path& folder);
 
 /// Reads the weights of a model folder, and checks them against the SHA-256 in config.json. Throws io::Error.

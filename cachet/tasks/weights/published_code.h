@@ -9,8 +9,8 @@
 namespace cachet::tasks {
 
 /// Returns the part of a model that the published code of `source` does not compute, with the keys that select the
-/// part: "an attention function other than softmax (model.attention.kind)". If the published code computes the whole
-/// model, returns std::nullopt. Weights alone do not show the difference: elu attention has the same weights as softmax
+/// part: "an attention function other than softmax (model.attention.kind)". Returns std::nullopt if the published code
+/// can compute the whole model. Weights alone do not show the difference: elu attention has the same weights as softmax
 /// attention, and the published code would compute softmax attention with them.
 std::optional<std::string> not_computed_by(io::NameSource source, const models::Model& model);
 

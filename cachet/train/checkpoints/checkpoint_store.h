@@ -45,8 +45,8 @@ class CheckpointStore {
   /// removes older checkpoints. Nothing is removed before the new checkpoint is on the disk. Throws io::Error if the
   /// write fails. A checkpoint that another process reads (HeldCheckpoint) stays, and is removed by a later save.
   Saved save(const Checkpoint& checkpoint);
-  /// Adds the results of an evaluation to its checkpoint. If it is the best checkpoint so far, makes `best` name it and
-  /// removes older ones, also the earlier best. If writing fails, throws io::Error, and the checkpoint does not change.
+  /// Adds the results of an evaluation to its checkpoint. If it is the best checkpoint so far, makes `best` name it,
+  /// and removes older ones, also the earlier best. If writing fails, throws io::Error; the checkpoint stays as it is.
   Saved mark(const std::filesystem::path& checkpoint, const EvaluationMark& mark);
 
   /// Throws io::Error unless the disk has room for a checkpoint of `bytes` bytes.
@@ -77,8 +77,8 @@ struct HeldCheckpoint {
   std::optional<io::FolderLock> lock;
 };
 
-/// Finds a checkpoint with find_checkpoint(), and locks it. If training removes the checkpoint that a pointer names
-/// before the function locks it, the function reads the pointer again. Throws the errors of find_checkpoint().
+/// Finds a checkpoint with find_checkpoint(), and locks it. If training has removed the checkpoint that a pointer names
+/// before the lock, the function reads the pointer again. Throws the errors of find_checkpoint().
 HeldCheckpoint hold_checkpoint(const std::filesystem::path& run_or_checkpoint);
 
 /// Returns a folder's checkpoints by name, newest first. Of several checkpoints of a step, returns only the newest.

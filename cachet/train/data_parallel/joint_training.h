@@ -35,7 +35,7 @@ struct RunIdentity {
 /// Writes nothing: a run's folder is created later.
 void agree(const RunIdentity& own, processes::ProcessGroup& processes);
 
-/// Rank 0's side of joint training. Does nothing if there are no other processes.
+/// The work that only rank 0 does in joint training. Does nothing if there are no other processes.
 class Leader {
  public:
   explicit Leader(std::shared_ptr<processes::ProcessGroup> processes) : processes_(std::move(processes)) {}
@@ -49,10 +49,10 @@ class Leader {
 
   int64_t processes() const { return processes_ ? processes_->size() : 1; }
 
-  /// Waits for all processes, which then begin or continue from the checkpoint. If a process has another recipe, other
-  /// data or another version, all processes throw std::runtime_error, which names that process.
+  /// Waits for all processes. They then begin the run or continue from `checkpoint`. If a process has another recipe,
+  /// other data or another version, all processes throw std::runtime_error, which names that process.
   void begin(const RunIdentity& own, const std::optional<std::filesystem::path>& checkpoint);
-  /// Sends `act` to the other processes, which run it too; calls `function` in this process and returns its result.
+  /// Makes the other processes run `act`, calls `function` in this process and returns the result of `function`.
   template <class Function>
   auto lead(Command act, const Function& function) {
     they_wait_ = false;

@@ -24,8 +24,8 @@ inline constexpr std::string_view kPartPrefix = "part.";
 ///
 /// The states of the parts of a step are stored outside the model. Copying a state into the model's buffers and back
 /// does not change the addresses of the buffers. Between two steps, the model and the generators have the state of this
-/// process's first part. The first part of process 0 is part 0. With train.state = "first", the model has the state of
-/// part 0 in every process, but the generators do not.
+/// process's first part. The first part of process 0 is part 0. With train.state = "first", the model (but not the
+/// generators) has the state of part 0 in every process.
 class PartStates {
  public:
   /// At first, each part has a copy of the model's buffers as its state. Uses no random numbers. The model must outlive
@@ -74,9 +74,9 @@ class PartStates {
   data::Shard shard_;
   std::vector<io::NamedTensor> buffers_;
   std::vector<ops::HostFlag*> flagged_;  // modules of the model that have a flag
-  // The states that a process with several parts stores. With train.state = "separate", states_ has the state of each
-  // part of the process. With train.state = "first", states_ has the state of the process's first part, and the state
-  // that all parts have in common at the beginning of a step.
+  // Stored states of the model if this process computes several parts of a step; otherwise empty. With train.state =
+  // "separate", states_ has the state of each part of the process. With train.state = "first", states_ has the state of
+  // the process's first part, and the state that all parts have in common at the beginning of a step.
   std::vector<State> states_;
   std::vector<io::TensorMap> generators_;
 };

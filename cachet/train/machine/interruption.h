@@ -7,9 +7,9 @@
 namespace cachet::train {
 
 /// Handles SIGINT, SIGTERM, SIGHUP (the terminal is gone) and SIGQUIT during the object's lifetime. The first signal
-/// only sets a flag. The second signal ends the process at once, with exit code 128 + its number. If the process
-/// ignored a signal at its start, such as SIGHUP under nohup, the process continues to ignore this signal. A process
-/// may have only one Interruption object.
+/// only sets a flag. The second signal ends the process at once, with exit code 128 + the signal's number. If the
+/// process ignored a signal at its start, such as SIGHUP under nohup, the process continues to ignore this signal. A
+/// process may have only one Interruption object.
 class Interruption {
  public:
   Interruption();
@@ -22,8 +22,8 @@ class Interruption {
   bool requested() const { return signal() != 0; }
   /// Returns the number of the signal that this or another process of the training has received, or 0 without a signal.
   int signal() const;
-  /// Records the signal that another process received; 0 means that it received no signal. A signal that this process
-  /// itself receives later still counts as its first signal.
+  /// Records the signal that another process received; 0 means that it received no signal. If this process itself
+  /// receives a signal later, this is the first signal of the process.
   void pass_on(int signal);
   /// Returns the exit code of a process that was asked to stop: 128 plus the signal() of the last Interruption, or 130
   /// if there was no Interruption.

@@ -13,7 +13,7 @@ struct MemoryFiles {
   std::filesystem::path groups = "/sys/fs/cgroup";
 };
 
-/// The environment variable that replaces the system's limits by the number of bytes that a process may use.
+/// The environment variable with the number of bytes that a process may use. It replaces the system's limits.
 inline constexpr const char* kMemoryVariable = "CACHET_MEMORY_LIMIT";
 
 /// Returns the number of bytes of memory that this process can still take: the smaller of the machine's free memory and

@@ -46,8 +46,8 @@ class PrecisionScope {
 io::TensorMap random_state(const torch::nn::Module& model, int64_t rank = 0);
 
 /// Restores states from random_state(). The name "cuda:0", which older versions used for the state of a CUDA device's
-/// generator, is also accepted. Returns whether random draws continue as if uninterrupted: false if the model is now on
-/// another kind of device. Throws std::runtime_error if the state of the CPU's generator is missing.
+/// generator, is also accepted. Returns whether the random draws continue as without an interruption: false if the
+/// model is now on another kind of device. Throws std::runtime_error if the state of the CPU's generator is missing.
 bool set_random_state(const torch::nn::Module& model, const io::TensorMap& state, int64_t rank = 0);
 
 /// Restores the states of a model's generators when the scope ends.

@@ -20,8 +20,8 @@ struct Duration {
   bool operator==(const Duration&) const = default;
 };
 
-/// Reads a duration such as "500 steps" or "1 epoch". Reports a problem if the value is not a duration, or if its count
-/// is below `least`.
+/// Reads a duration such as "500 steps" or "1 epoch". Reports a problem if the value is not a duration, or if its
+/// number of steps or epochs is below `least`.
 Duration read_duration(const config::View& view, std::string_view key, Duration fallback, int64_t least = 1);
 
 /// Reads a list of durations, each by the rules of read_duration().

@@ -26,7 +26,7 @@ class Optimizer {
 
   virtual void step(const UpdateRates& rates) = 0;
 
-  /// Whether a step leaves state for the next step, in addition to the parameters.
+  /// Whether a step depends on state from earlier steps, such as momenta, in addition to the parameters.
   virtual bool keeps_state() const = 0;
 
   /// Returns the state, with names "<parameter>.<quantity>". The returned tensors share storage with the optimizer's

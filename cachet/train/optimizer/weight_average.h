@@ -28,9 +28,9 @@ AverageOptions average_options(const TrainOptions& options);
 std::optional<std::string> slow_decay_note(const AverageOptions& options, int64_t steps);
 
 /// An exponential moving average of a model's parameters: a ← d·a + (1 − d)·p after each step. Buffers (cache, norm
-/// statistics, counters) are states of the model instead of weights, so they are never averaged. The average uses the
-/// model's buffers until recalibrate() computes the average's own buffers. The average's own buffers are valid until
-/// the next update.
+/// statistics, counters) are states of the model instead of weights, so they are never averaged. The average uses
+/// the model's buffers until recalibrate() computes buffers for the average, which are valid until the next
+/// update.
 class WeightAverage {
  public:
   /// At first, the average has the values of the model's present parameters. The model must outlive this object.

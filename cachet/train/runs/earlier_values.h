@@ -17,19 +17,19 @@ namespace cachet::train {
 /// option's value. If a run does not have the option's key, the run is older than the option and uses the earlier rule.
 std::optional<std::string> earlier_value(const std::string& key);
 
-/// Whether a recipe key is newer than version 0.1.0. Returns false for a newer key if earlier_value(key) is empty.
+/// Whether a recipe key is newer than version 0.1.0 and has an earlier value (earlier_value(key) is not empty).
 bool is_newer_than_0_1_0(std::string_view key);
 
-/// Sets the defaults of a resumed run's recipe to the earlier values. `before` has the values with which the run was
-/// made. If `before` has another value for a key than the earlier one, the key's default does not change. Values that
-/// differ from the current default have the origin config::kEarlierSource.
+/// Sets the defaults of a resumed run's recipe to the values of earlier_value(). `before` has the values with which the
+/// run was made. If `before` has another value for a key, the key's default does not change. Values that differ from
+/// the current default have the origin config::kEarlierSource.
 void set_earlier_options(config::Document& recipe, const RecipeValues& before);
 
 /// Sets the defaults in the recipe of a run, model folder or export to the values that earlier_value() returns. The
 /// recipe must have every key that its version of Cachet wrote.
 void set_earlier_options(config::Document& recipe);
 
-/// A key that a recipe does not set, so that its value is that of earlier_value(). `sentence` explains this
+/// A key that a recipe does not set. Its value is therefore the result of earlier_value(), and `sentence` explains this
 /// value.
 struct EarlierRule {
   std::string key, sentence;

@@ -59,8 +59,8 @@ struct RewoundEvents {
   int64_t damaged_lines = 0;  // number of damaged lines before the cut, which stay
 };
 
-/// Cuts the file after the events up to a checkpoint at `step`: removes events of later steps, the evaluation of this
-/// step unless `evaluated`, and an incomplete last line. A damaged line affects no other line. Throws io::Error.
+/// Cuts the file after the events up to a checkpoint at `step`: removes events of later steps, an incomplete last line,
+/// and, if `evaluated` is false, this step's evaluation. A damaged line affects no other line. Throws io::Error.
 RewoundEvents rewind_events(const std::filesystem::path& path, int64_t step, bool evaluated);
 
 }  // namespace cachet::train

@@ -26,8 +26,8 @@ struct PaperRows {
 };
 
 /// Reads the table [paper] of a recipe. If the table [paper] is missing or empty, returns std::nullopt. With an empty
-/// table [paper], a recipe drops the rows of its base recipe. Leaves the member `changed` of the rows empty, because
-/// only read_changed_keys() reads these keys.
+/// table [paper], a recipe drops the rows of its base recipe. Leaves PaperRows::changed empty, because only
+/// read_changed_keys() reads the key `paper.changed`.
 std::optional<PaperRows> read_paper_rows(const config::View& root);
 
 /// Reads the key `paper.changed`, which only Cachet itself writes.

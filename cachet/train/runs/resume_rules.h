@@ -23,7 +23,7 @@ bool is_place_of_data(const std::string& key);
 
 /// If the parts of a step have their own states (train.state), returns the values with the sizes of a whole step:
 /// multiplies train.batch_size (or data.max_tokens and data.max_samples if batches have a number of tokens) by
-/// train.accumulate, removes train.accumulate, and changes no other value. A resume may distribute such parts
+/// train.accumulate, removes train.accumulate, and changes no other value. A resume may distribute the parts of a step
 /// differently over processes and micro-batches. If the parts do not have their own states, returns `values` unchanged.
 RecipeValues values_of_step(RecipeValues values);
 
@@ -38,12 +38,12 @@ RecipeValues values_of_experiment(const RecipeValues& values, int64_t processes)
 /// Whether the parts of a step have their own states (train.state).
 bool has_parts(const RecipeValues& values);
 
-/// Whether the parts of a step have their own states, and `key` determines their distribution over processes and
-/// micro-batches: train.accumulate, or the size of a micro-batch.
+/// Whether `key` (train.accumulate, or the size of a micro-batch) determines how the parts of a step are distributed
+/// over processes and micro-batches. Returns false if these parts have no states of their own.
 bool is_of_spread(const std::string& key, const RecipeValues& values);
 
 /// The differences between the recipe of a resumed run and the run's original recipe, one in each line: "train.epochs:
-/// 10 -> 20". If only the keys of the paper's row differ, there is no difference to report.
+/// 10 -> 20". Differences in the keys of the table [paper] are left out.
 struct RecipeChanges {
   std::vector<std::string> allowed, refused;
   std::vector<std::string> allowed_keys{};  // keys of `allowed`

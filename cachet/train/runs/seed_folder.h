@@ -25,7 +25,7 @@ class SeedFolder {
                            const config::Document& document, const std::vector<std::string>& command,
                            const std::vector<uint64_t>& seeds, LatestLink latest = LatestLink::pointed);
 
-  /// Resumes the folder by the rules of RunFolder::resume. Adds the seeds of `seeds` that the folder lacks.
+  /// Resumes the folder by the rules of RunFolder::resume. If `seeds` has seeds that are not in the folder, adds them.
   static SeedFolder resume(const std::filesystem::path& path, const config::Document& document,
                            const std::vector<std::string>& command, const std::vector<uint64_t>& seeds = {});
 

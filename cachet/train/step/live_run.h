@@ -46,8 +46,8 @@ class LiveRun {
   void send_state() const;
   /// Restores a checkpoint. The checkpoint may have been written on another device. If the parts of a batch have their
   /// own states, the checkpoint may also come from another number of processes, as long as the number of parts is the
-  /// same. Returns the reasons why the run does not continue bit by bit, as lines for its log. Throws
-  /// std::runtime_error or io::Error if the checkpoint has another model, recipe, data or number of parts.
+  /// same. Returns the reasons why the continued run is not bitwise equal to an uninterrupted run, as lines for its
+  /// log. Throws std::runtime_error or io::Error if the checkpoint has another model, recipe, data or number of parts.
   std::vector<std::string> restore(const Checkpoint& checkpoint);
 
   /// Returns the task's metrics in evaluation mode, with the averaged weights if they exist. Random draws in an

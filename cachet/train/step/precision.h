@@ -11,7 +11,7 @@ namespace cachet::train {
 Precision precision_of_machine(const DeviceChoice& device);
 
 /// Measures the time of a transformer's typical matrix products on this processor in bfloat16, relative to the time in
-/// float32. Returns the median of several ratios bfloat16 / float32. The measurement takes less than half a second.
+/// float32. Returns the median of several such ratios. The measurement takes less than half a second.
 double bfloat16_time_ratio();
 
 }  // namespace cachet::train

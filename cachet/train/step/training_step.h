@@ -32,9 +32,9 @@ struct StepSummary {
 class TrainingStep {
  public:
   /// `processes` are all processes that train the model, each with a part of every micro-batch, or null if this process
-  /// trains alone with whole micro-batches. If parts of a step have their own states, `parts` has these states, and
-  /// each micro-batch of this process is one part. If all parts of a step use one state, that of the model, `parts` is
-  /// null. `processes` and `parts` must outlive this object.
+  /// trains alone with whole micro-batches. If the parts of a step have their own states, each micro-batch of this
+  /// process is one part, and `parts` has the states of the parts. If all parts of a step use one state, that of the
+  /// model, `parts` is null. `processes` and `parts` must outlive this object.
   TrainingStep(TrainingTask& task, const Options& options, std::shared_ptr<processes::ProcessGroup> processes = nullptr,
                PartStates* parts = nullptr);
 

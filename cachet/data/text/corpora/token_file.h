@@ -97,7 +97,7 @@ class TokenFileWriter {
 
   /// Adds ids. Throws std::invalid_argument for an id outside the vocabulary.
   void add(std::span<const Token> tokens);
-  /// Adds the size of a text, from which added tokens were made, to the facts that finish() returns.
+  /// Adds `size`, the size of a text whose ids were passed to add(), to the facts that finish() returns.
   void add_text(const TextSize& size);
   /// Adds the coded part of a text (the part that its tokens encode) to the facts that finish() returns. Call
   /// add_coded() for all parts of a text, or for none of them.

@@ -23,7 +23,7 @@ struct TextSize {
   bool operator==(const TextSize&) const = default;
 };
 
-/// Returns the size of a text. Only the first byte of a UTF-8 character counts as a character.
+/// Returns the bytes and characters of a text. Only the first byte of a UTF-8 character counts as a character.
 inline TextSize size_of(std::string_view text) {
   return {static_cast<int64_t>(text.size()),
           std::ranges::count_if(text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; })};
@@ -43,7 +43,7 @@ struct CodedText {
   bool operator==(const CodedText&) const = default;
 };
 
-/// Returns the smaller of the two numbers of bytes and the smaller of the two numbers of characters.
+/// Returns a size with the smaller number of bytes and the smaller number of characters of `one` and `other`.
 inline TextSize smaller(const TextSize& one, const TextSize& other) {
   return {std::min(one.bytes, other.bytes), std::min(one.characters, other.characters)};
 }

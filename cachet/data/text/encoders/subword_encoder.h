@@ -14,8 +14,8 @@ namespace cachet::data {
 /// reads U+FFFD as an unknown token.
 class SubwordEncoder final : public TextEncoder {
  public:
-  /// Takes the bytes of a model whose id 0 is padding, such as a model of `cachet data subwords`. Throws io::Error,
-  /// whose message begins with `name`, for an invalid model and in a build without SentencePiece.
+  /// Takes the bytes of a SentencePiece model with id 0 as padding, such as a model of `cachet data subwords`. Throws
+  /// io::Error, whose message begins with `name`, for an invalid model and in a build without SentencePiece.
   SubwordEncoder(std::string_view model, const std::string& name);
   ~SubwordEncoder() override;
 

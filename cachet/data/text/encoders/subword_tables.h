@@ -13,8 +13,8 @@ std::optional<std::vector<std::string_view>> normalization_tables(std::string_vi
 
 /// Returns the fault that makes a table unsafe, or std::nullopt. The table is a double array (Aoe 1989; units of
 /// darts-clone), in which SentencePiece looks up a text's bytes without bounds checks. Therefore, no unit may point
-/// outside the array, no path may have a cycle, and a path may have at most 32 entries. Returns std::nullopt for a
-/// table whose size SentencePiece itself refuses.
+/// outside the array, no path may have a cycle, and a path may have at most 32 entries. If SentencePiece itself refuses
+/// a table because of its size, returns std::nullopt.
 std::optional<std::string> table_problem(std::string_view table);
 
 }  // namespace cachet::data

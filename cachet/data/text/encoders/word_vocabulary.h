@@ -31,8 +31,8 @@ class WordCounter {
   int64_t tokens() const { return tokens_; }  // number of tokens, including <eos>
 
   /// Returns <eos>, then the words by descending count; words of equal count are in order of first occurrence.
-  /// Transformer-XL's code sorts words in the same way, so each word has the same id as in that code. Words with a
-  /// count below `least`, and words after the first `most` of the list, are counted as <unk>. The returned list always
+  /// Transformer-XL's code uses the same order, so each word has the id that it has in that code. Words with a count
+  /// below `least`, and words after the first `most` of the list, are counted as <unk>. The returned list always
   /// contains <unk>. If the text does not contain <unk>, <unk> is the last word of the list.
   std::vector<CountedWord> words(int64_t most = kMaxTokens, int64_t least = 1) const;
 
@@ -60,7 +60,7 @@ class WordEncoder final : public TextEncoder {
   WordEncoder(std::string_view file, const std::string& name);
 
   Vocabulary vocabulary() const override { return vocabulary_; }
-  /// Returns the tokens of a text. The count `replaced` of the result stays 0, because words may have any bytes.
+  /// Returns the tokens of a text. The count `replaced` of the result stays 0, because words need not be UTF-8.
   EncodedText encode(std::string_view text, int64_t most) const override;
   const std::vector<CountedWord>& words() const { return words_; }
 

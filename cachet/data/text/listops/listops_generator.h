@@ -24,7 +24,7 @@ struct ListOpsStatistics {
 /// A function that receives one generated expression. The function may throw an exception to stop the generation.
 using TakeListOps = std::function<void(int64_t index, const ListOpsExpression& expression)>;
 
-/// A function that receives the number of expressions generated so far, each time after a few thousand attempts. The
+/// A function that is called after every few thousand attempts with the number of expressions generated so far. The
 /// function may throw an exception to stop the generation.
 using WatchListOps = std::function<void(int64_t done)>;
 

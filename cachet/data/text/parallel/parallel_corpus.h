@@ -24,7 +24,7 @@ struct ParallelEncoders {
 ParallelEncoders make_parallel_encoders(const ParallelOptions& options, const std::filesystem::path& working_folder);
 
 /// Whether data.fraction selects training pair `pair`, counted in the order of reading. Whether a pair is selected does
-/// not depend on other pairs, so no other pair must be read first. A pair that a smaller fraction selects is also
+/// not depend on other pairs, so no other pair needs to be read first. A pair that a smaller fraction selects is also
 /// selected by every larger fraction.
 bool is_kept_to_train(const ParallelOptions& options, int64_t pair);
 
@@ -39,7 +39,7 @@ struct PairCounts {
   bool operator==(const PairCounts&) const = default;
 };
 
-/// A split of sentences and their translations as tokens, in the order of the files.
+/// A split of parallel text: sentences and their translations as tokens, in the order of the files.
 class ParallelCorpus {
  public:
   /// Opens a split. The training split has the pairs that pass PairRules. Evaluation splits have all pairs, so pair i

@@ -30,7 +30,7 @@ std::vector<ParallelFiles> find_parallel_token_files(const ParallelOptions& opti
 std::string parallel_token_file_name(const std::string& stem, const std::string& language);
 
 /// Returns the beginnings of a split's file names: those in `options`, else the first default beginning (such as
-/// "train") that has files. Throws io::Error if `options` has none and no default beginning has files.
+/// "train") that has files. Throws io::Error if `options` names no beginnings and there are no files with default ones.
 std::vector<std::string> parallel_stems(const ParallelOptions& options, SequenceSplit split,
                                         const std::filesystem::path& root);
 

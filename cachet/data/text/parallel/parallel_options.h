@@ -40,7 +40,7 @@ struct ParallelOptions {
   std::filesystem::path root{};    // a folder; relative to the working folder, else to CACHET_DATA
   std::string source{}, target{};  // languages, which are the endings of file names: "de" and "en"
   std::vector<std::string> train{}, validation{}, test{};  // beginnings of file names; all are read.
-                                                           // Instead of an empty list: parallel_stems().
+                                                           // If a list is empty, parallel_stems() is used.
   std::vector<std::string> columns{};  // language of each column of .tsv files; "-" for a column that is ignored
   ParallelTokens tokens = ParallelTokens::subwords;
   bool shared_vocabulary = true;

@@ -64,8 +64,8 @@ struct AugmentationOptions {
 };
 
 /// Reads the keys flip, crop, crop_padding, crop_fill, crop_area, crop_aspect, brightness, contrast, saturation, hue,
-/// the erasing keys and the table rand_augment. If `own_sizes` is true, each image has its own size, and crop is
-/// `resized` unless the recipe sets `centre`.
+/// the erasing keys and the table rand_augment. `own_sizes`: whether the images may differ in size; then crop is
+/// `resized` by default and cannot be `padded`.
 AugmentationOptions read_augmentation_options(const config::View& view, bool own_sizes = false);
 
 /// The height and width in pixels to which images are resized. 0 × 0 disables resizing. If a recipe has a single

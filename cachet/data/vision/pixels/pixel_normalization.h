@@ -18,7 +18,7 @@ struct Normalization {
 
   /// Returns the exact statistics of all pixels of a data set, computed from sums of integers.
   static Normalization from_data(const ImageSource& images);
-  /// Returns the statistics of a kind's full training set (ImageNet for class_folders), or std::nullopt for idx.
+  /// Returns the statistics of an image kind's full training set (ImageNet for class_folders), or std::nullopt for idx.
   static std::optional<Normalization> known(const ImageKind& kind);
   /// Returns the normalization of one grey channel, with the averages of `mean` and of `std`.
   Normalization of_grey() const;

@@ -9,8 +9,8 @@
 
 namespace cachet::io {
 
-// Rules convert the names and shapes of foreign tensors to those of Cachet. An export uses the inverted rules. Rules
-// work on any dictionary of tensors: parameters, gradients, moments.
+// Rules convert the names and shapes of foreign tensors to those of Cachet. An export inverts the rules. Rules work on
+// any dictionary of tensors: parameters, gradients, moments.
 //
 // Names in rules are patterns that match whole names. `*` matches one or more characters without a dot, `#` matches a
 // number, `**` matches any characters or none. From the left, each wildcard matches as many characters as possible.

@@ -12,11 +12,11 @@ namespace cachet::io {
 /// These functions compute the results of the Python calls in the pickle of a torch.save file. `arguments` is the tuple
 /// of a call's arguments in `tree`. Each function throws io::Error without a position; the caller adds the position.
 
-/// Returns the index in tree.globals of a storage's element type, or an empty value if Cachet supports this type.
+/// If Cachet does not support a storage's element type, returns the type's index in tree.globals; otherwise empty.
 std::optional<uint32_t> unread_storage(const PickleTree& tree, PickleTree::Ref arguments);
 
 /// Examines the tensor or parameter that the call of `function` with `arguments` makes. If Cachet cannot read a part of
-/// the tensor, returns an index in tree.globals: the index of the unsupported element type, or of the class whose
+/// the tensor, returns the index in tree.globals of the unsupported element type, or of the unsupported class if a
 /// placeholder replaces the storage or the tensor. If Cachet can read all parts, or if `function` makes neither a
 /// tensor nor a parameter, returns an empty value.
 std::optional<uint32_t> unread_part(const PickleTree& tree, const TorchGlobal& function, PickleTree::Ref arguments);

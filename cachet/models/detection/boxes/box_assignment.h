@@ -31,7 +31,7 @@ struct Assignment {
 /// boxes (n, 4); objects (m, 4); ignored (k, 4) or undefined. If two objects overlap a box equally, the box is assigned
 /// to the first of them. The boxes with the largest overlap with an object are assigned to this object, even if another
 /// object overlaps them more. If several objects have the same best box, it is assigned to the last of them. If there
-/// are no objects, all boxes are background, even boxes on ignored boxes (as in mmdetection).
+/// are no objects, all boxes are background, even boxes that overlap ignored boxes (as in mmdetection).
 Assignment assign(const at::Tensor& boxes, const at::Tensor& objects, const at::Tensor& ignored,
                   const AssignmentOptions& options);
 

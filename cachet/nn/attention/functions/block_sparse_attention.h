@@ -51,11 +51,11 @@ struct BlockPattern {
 /// big_bird_blocks() returns. Queries of the first and the last block see all keys. If the pattern includes all blocks
 /// of a (short) context, all queries see all keys. Time and memory are linear in the length.
 ///
-/// q (B, H, Lq, d); k and v have Lk tokens; `random` is as in big_bird_blocks(). Nq and Nk are the numbers of blocks in
-/// the lengths that options.pattern_length selects. If such a length exceeds that of the batch, the missing blocks
-/// count as padding: the result is that of a sequence padded to the full length. If the block size does not divide the
-/// length, the last block is shorter. Leading class tokens are global tokens, like the tokens of the first block.
-/// Padded keys are masked. Throws c10::Error if args is causal or has a bias.
+/// q (B, H, Lq, d); k and v have Lk tokens; `random` is as in big_bird_blocks(). Nq and Nk count the blocks in
+/// sequences of the lengths that options.pattern_length selects. If a selected length exceeds the batch's length, the
+/// missing blocks count as padding: the result is that of a sequence padded to the full length. If the block size does
+/// not divide the length, the last block is shorter. Leading class tokens are global tokens, like the tokens of the
+/// first block. Padded keys are masked. Throws c10::Error if args is causal or has a bias.
 torch::Tensor block_sparse_attention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                                      const torch::Tensor& random, const BigBirdOptions& options,
                                      const AttentionArgs& args);
