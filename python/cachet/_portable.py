@@ -109,9 +109,9 @@ _FORMS: dict[str, Callable[..., Any]] = {
 def portable(program: ExportedProgram) -> ExportedProgram:
     """Replaces the operators of this package in an exported program by operators of PyTorch.
 
-    Processes without this package can run the resulting program. Engines that read PyTorch programs, such as ONNX
-    Runtime (torch.onnx.export) and OpenVINO (openvino.convert_model), can also run the resulting program. The outputs
-    of the resulting program equal those of the original program, except for rounding.
+    The resulting program runs without this package, also in engines that read PyTorch programs, such as ONNX Runtime
+    (torch.onnx.export) and OpenVINO (openvino.convert_model). Its outputs equal those of the original program, except
+    for rounding.
 
     Args:
         program: a program that torch.export.export made from a model in evaluation mode.

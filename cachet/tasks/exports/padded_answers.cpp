@@ -43,7 +43,7 @@ void require_no_effect_of_padding(models::SequenceClassifier& model) {
           "the model's prediction for a sequence of " + std::to_string(length) +
           " tokens changes if padding follows, but an export for this engine pads each sequence to " +
           std::to_string(shape.max_length) +
-          " tokens; use --engine torch, or the rule of new runs: --set model.attention.pattern_length=model");
+          " tokens; use --engine torch, or the setting that new runs have: --set model.attention.pattern_length=model");
   }
 }
 

@@ -68,8 +68,9 @@ class CachedAttention(nn.Module):
 
     The output of head h is O_h = σ(λ_h)·memory_h + (1 − σ(λ_h))·self_h, where memory_h is the output of memory
     attention and self_h that of self-attention. The layer first computes self-attention, and then calls cache.step. In
-    memory attention, the first Dm channels of the input attend to the tokens of the cache. The outputs of
-    self-attention and memory attention are mixed for each head after the projections out of the heads.
+    memory attention, the first Dm channels of the input attend to the tokens of the cache. Each attention has its own
+    output projection. The channels of the two projected outputs are then divided into H equal groups, and group h is
+    mixed with λ_h.
 
     Args:
         dim: D.
