@@ -38,7 +38,7 @@ class ListOpsGrammar {
       return;
     }
     if (token == kListOpsClose) {
-      if (arguments_.empty()) throw io::Error("a ']' has no matching operator");
+      if (arguments_.empty()) throw io::Error("a ']' has no matching '['");
       if (arguments_.back() == 0) throw io::Error("an operator has no arguments");
       arguments_.pop_back();
     }

@@ -38,7 +38,7 @@ class SequenceBuilder {
   std::optional<int64_t> add_sequence(std::vector<Token> tokens, std::string text_key = {});
   void add_sample(const SequenceSample& sample) { samples_.push_back(sample); }
   void skip_sample() { ++counts_.skipped; }
-  /// Stores the files that the reader ignored (SequenceCounts::passed_over).
+  /// Stores the number and the kind of files that the reader ignored (SequenceCounts::passed_over).
   void pass_over(const PassedOver& files) { counts_.passed_over = files; }
   void count_replaced(int64_t bytes) { counts_.replaced += bytes; }
   /// Adds a text, from which the reader makes sequences, to the digest of the data set. Call add_text() for every text

@@ -62,7 +62,7 @@ TEST(ListOps, RefusesWhatIsNoExpression) {
   EXPECT_EQ(complaint_about("[MIN 1"), "1 '[' is never closed");
   EXPECT_EQ(complaint_about("[MIN [MAX 1"), "2 '[' are never closed");
   EXPECT_EQ(complaint_about("[MIN ]"), "an operator has no arguments");
-  EXPECT_EQ(complaint_about("]"), "a ']' has no matching operator");
+  EXPECT_EQ(complaint_about("]"), "a ']' has no matching '['");
   EXPECT_EQ(complaint_about("1 2"), "the text continues after the end of the expression");
   EXPECT_EQ(complaint_about("[MIN 1 ] ]"), "the text continues after the end of the expression");
   EXPECT_EQ(complaint_about("( [MIN 1 ]"), "1 '(' is never closed");
