@@ -97,7 +97,7 @@ CACHET_HOST_DEVICE inline float gate(T token_product, T cache_product) {
   return sigmoid(to_float(token_product) + to_float(cache_product));
 }
 
-/// Returns element i of a row of the product for the candidate C̃, including the bias.
+/// Returns element i of the candidate C̃ before its activation, for one row: the sum of both products and the bias.
 template <class T>
 CACHET_HOST_DEVICE inline float candidate_product(const GrcInputs<T>& in, const GrcRow<T>& at, int64_t i) {
   return to_float(at.token_candidate[i]) + to_float(at.reset_product[i]) +

@@ -16,7 +16,7 @@ namespace cachet::train {
 void write_evaluation_details(const std::filesystem::path& file, int64_t step, const std::string& details,
                               io::FileSystem& file_system = io::FileSystem::real());
 
-/// Reads the details of the evaluation at `step`, or of an earlier evaluation if a run was rewound. Returns
+/// Reads the details of the evaluation at `step`. If a run was rewound, they can be of an earlier step. Returns
 /// std::nullopt if the file is missing or damaged, or belongs to a later step.
 std::optional<std::string> read_evaluation_details(const std::filesystem::path& file, int64_t step);
 

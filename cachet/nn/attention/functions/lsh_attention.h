@@ -55,7 +55,7 @@ torch::Tensor lsh_attention(const torch::Tensor& q, const torch::Tensor& k, cons
 
 /// An attention function that calls lsh_order() and lsh_attention(). Queries and keys must share one projection of the
 /// tokens (shares_query_and_key). In training, each forward pass draws new random rotations from the generator.
-/// Evaluation hashes with the buffer `rotations` (H, rounds, d, buckets/2), which is drawn when the layer is made.
+/// In evaluation, the rotations are the buffer `rotations` (H, rounds, d, buckets/2), drawn when the layer is made.
 /// Throws c10::Error if args is causal or has a bias.
 class LshAttention : public Cloneable<LshAttention, AttentionFunction> {
  public:
