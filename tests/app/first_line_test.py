@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import tomllib
 
 import command
@@ -294,6 +295,18 @@ class FirstLine(command.FolderTest):
         (self.folder / "pairs/corpus.xx").write_text("only one\n")
         self.assertIn("corpus.en has 300 lines, but ",
                       self.refused("train", "transformer_translation_small", "--data", "pairs", code=1, cwd=self.folder))
+
+    def test_a_short_text_has_as_small_a_vocabulary_as_it_needs(self):
+        animals, colours = ("dog", "cat", "bird"), ("red", "blue", "old")
+        for name, lines in (("words", list(zip(animals, ("hund", "katze", "vogel")))),
+                            ("sentences", [(f"the {one} is {other}", f"{other} is the {one}") for one in animals for other in colours]),
+                            ("letters", [("a", "b"), ("b", "a"), ("a a", "b b"), ("a b", "b a"), ("b b", "a a"), ("b a", "a b")])):
+            with self.subTest(text=name):
+                (self.folder / f"{name}.tsv").write_text("".join(f"{one}\t{other}\n" for one, other in lines))
+                said = self.cachet("train", "transformer_translation_small", "--data", f"{name}.tsv", "--print").stderr
+                size = re.search(r"chosen: a vocabulary of (\d+) subwords", said)
+                self.assertTrue(size, said)
+                self.assertLess(int(size[1]), 200)
 
     def test_labelled_texts(self):
         rows = [(("good", "bad", "odd")[number % 3], f"{line} {'well' if number % 3 else 'ill'}") for number, line in enumerate(sentences(90))]
