@@ -62,24 +62,21 @@ int64_t wanted_pieces(int64_t bytes) {
   return bytes < 20'000'000 ? 4'000 : 8'000;
 }
 
-/// Trains a subword model with at most as many pieces as the text has. Throws io::Error if it has too few.
+/// Trains a subword model with `pieces` pieces, or with as many as the texts allow. Throws io::Error if the training
+/// fails.
 std::string subwords_of(const Lines& lines, int64_t pieces) {
   constexpr size_t kMostLines = 200'000;
-  constexpr int64_t kFewestPieces = 8;
   Lines drawn;
   const size_t step = lines.size() / kMostLines + 1;
   for (size_t i = 0; i < lines.size(); i += step)
     if (!lines[i].empty()) drawn.push_back(lines[i]);
-  while (true) {
-    try {
-      return data::train_subwords(drawn, {.vocabulary = pieces, .begin_and_end = true});
-    } catch (const io::Error& error) {
-      // A short text has few more pieces than characters, so the steps are small where the vocabulary is small.
-      pieces = pieces > 64 ? std::max<int64_t>(64, pieces * 2 / 3) : pieces - 1;
-      if (pieces < kFewestPieces)
-        throw io::Error(std::string("the texts are too short for a vocabulary of subwords; give more text (") +
-                        error.what() + ")");
-    }
+  const auto trained = [&drawn](int64_t size) {
+    return data::train_subwords(drawn, {.vocabulary = size, .begin_and_end = true});
+  };
+  try {
+    return trained(pieces);
+  } catch (const data::TooFewPieces& error) {
+    return trained(error.most());
   }
 }
 

@@ -12,6 +12,7 @@
 #include <optional>
 #include <regex>
 #include <unordered_map>
+#include <utility>
 
 #include "cachet/config/library_message.h"
 #include "cachet/data/text/encoders/subword_tables.h"
@@ -26,6 +27,14 @@ namespace {
 
 constexpr int kSilent = 2;  // errors come back as a status
 
+/// The refused vocabulary and the largest that the texts allow, if a training failed because of them.
+std::optional<std::pair<std::string, std::string>> refused_and_most(const std::string& text) {
+  std::smatch numbers;
+  if (!std::regex_search(text, numbers, std::regex("size too high \\(([0-9]+)\\).*value <= ([0-9]+)")))
+    return std::nullopt;
+  return std::pair(numbers[1].str(), numbers[2].str());
+}
+
 /// The reason of a failure, if it has one, without the position in SentencePiece's sources and the condition there.
 std::string reason(const sentencepiece::util::Status& status) {
   const std::string text = status.message();
@@ -38,9 +47,9 @@ std::string reason(const sentencepiece::util::Status& status) {
   if (std::regex_search(text, numbers, std::regex("smaller than required_chars. ([0-9]+) vs ([0-9]+)")))
     return ": the characters of the texts need " + numbers[2].str() + " pieces, but the vocabulary has only " +
            numbers[1].str() + "; use a larger --vocabulary";
-  if (std::regex_search(text, numbers, std::regex("size too high \\(([0-9]+)\\).*value <= ([0-9]+)")))
-    return ": the texts have too few different pieces for a vocabulary of " + numbers[1].str() +
-           "; use a --vocabulary of at most " + numbers[2].str();
+  if (const auto sizes = refused_and_most(text))
+    return ": the texts have too few different pieces for a vocabulary of " + sizes->first +
+           "; use a --vocabulary of at most " + sizes->second;
   const std::string said = config::plain_message(text);
   return said.empty() ? said : ": " + said;
 }
@@ -134,8 +143,10 @@ std::string train_subwords(const std::vector<std::string>& texts, const SubwordO
       {"normalization_rule_name", options.keep_characters ? "identity" : "nmt_nfkc"},
       {"minloglevel", std::to_string(kSilent)}};
   const auto status = with_status([&] { return sentencepiece::SentencePieceTrainer::Train(words, texts, &model); });
-  if (!status.ok()) throw io::Error("SentencePiece cannot train" + reason(status));
-  return model;
+  if (status.ok()) return model;
+  const std::string message = "SentencePiece cannot train" + reason(status);
+  if (const auto sizes = refused_and_most(status.message())) throw TooFewPieces(message, std::stoll(sizes->second));
+  throw io::Error(message);
 }
 
 }  // namespace cachet::data

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cachet/data/text/encoders/unicode_normalization.h"
+#include "cachet/io/error.h"
 
 namespace cachet::data {
 
@@ -37,8 +38,20 @@ struct TrainingTexts {
 TrainingTexts read_training_texts(const std::vector<std::filesystem::path>& paths, int64_t most,
                                   TextNormalization form = TextNormalization::none);
 
-/// Trains a SentencePiece model and returns its bytes. Equal texts give equal bytes in every process. Throws io::Error
-/// if the training fails, and in a build without SentencePiece.
+/// The texts have too few different pieces for a vocabulary.
+class TooFewPieces : public io::Error {
+ public:
+  /// `most`: the largest vocabulary that the texts allow.
+  TooFewPieces(const std::string& message, int64_t most) : io::Error(message), most_(most) {}
+  int64_t most() const { return most_; }
+
+ private:
+  int64_t most_;
+};
+
+/// Trains a SentencePiece model and returns its bytes. Equal texts give equal bytes in every process. Throws
+/// TooFewPieces if the vocabulary is too large for the texts. Throws io::Error if the training fails for another
+/// reason, and in a build without SentencePiece.
 std::string train_subwords(const std::vector<std::string>& texts, const SubwordOptions& options);
 
 }  // namespace cachet::data

@@ -140,6 +140,17 @@ TEST(Subwords, LongTextsAreNotLeftOut) {
   EXPECT_LE(encoder.encode("zebra quagga", 100).tokens.size(), 4u);
 }
 
+TEST(Subwords, TheLargestVocabularyThatTheTextsAllowCanBeTrained) {
+  try {
+    train_subwords(subword_texts(), {.vocabulary = 8000});
+    FAIL();
+  } catch (const TooFewPieces& error) {
+    EXPECT_EQ(error.most(), 123);
+    const std::string model = train_subwords(subword_texts(), {.vocabulary = error.most()});
+    EXPECT_EQ(SubwordEncoder(model, "model").vocabulary().size, 123);
+  }
+}
+
 TEST(Subwords, TrainingRefusesWhatCannotBe) {
   const auto complaint = [](const std::vector<std::string>& texts, int64_t vocabulary) {
     return test::thrown_message<io::Error>([&] { train_subwords(texts, {.vocabulary = vocabulary}); });
