@@ -20,7 +20,7 @@ struct SavedVocabulary {
 void keep_vocabulary(const SavedVocabulary& vocabulary, data::VocabularyFile file, const std::string& hash,
                      SavedFiles& keep);
 
-/// For each vocabulary of which the run has a copy, returns a setting "key=value" with the path of the copy.
+/// For each vocabulary that the run has copied, returns a setting "key=value" with the path of the copy.
 std::vector<std::string> saved_vocabulary_settings(const std::vector<SavedVocabulary>& vocabularies,
                                                    const std::filesystem::path& run);
 
