@@ -204,6 +204,12 @@ class Tutorials(Folder):
                              "It prints:\n\n```text\nx = 1\ncachet … a.toml\n```\n")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
+    def test_a_file_is_named_anywhere_in_the_paragraph_before_it(self):
+        done = self.run_page("Not **b.toml**.\n\nSave this file as **a.toml**. It has\none line:\n\n```toml\nx = 1\n```\n\n"
+                             "```sh\ncat a.toml\nls\n```\n")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertNotIn("b.toml", done.stdout)
+
     def test_commands_of_a_comment_are_run(self):
         done = self.run_page("Download it.\n\n<!-- instead: a file of the same form\necho a >file\n-->\n\n```sh\ncat file\n```\n\n```text\na\n```\n")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
