@@ -14,6 +14,9 @@ constexpr std::array<config::Choice<PrecisionWord>, 3> kPrecisions{
 constexpr std::array<config::Choice<StateRule>, 3> kStateRules{
     {{"shared", StateRule::shared}, {"separate", StateRule::separate}, {"first", StateRule::first}}};
 
+constexpr std::array<config::Choice<GraphUse>, 3> kGraphUses{
+    {{"auto", GraphUse::automatic}, {"on", GraphUse::on}, {"off", GraphUse::off}}};
+
 constexpr config::Range<int64_t> kAtLeastOne{.least = 1, .most = int64_t{1} << 40};
 constexpr int64_t kMaxParts = 65536;
 constexpr config::Range<double> kNoLessThanZero{.least = 0};
@@ -94,6 +97,7 @@ TrainOptions read_train_options(const config::View& view) {
   options.precision = decided_precision(view, precision, options.device);
   options.threads = view.integer("threads", options.threads, {.least = 0, .most = kMaxThreads});
   options.deterministic = view.boolean("deterministic", options.deterministic);
+  options.graph = view.choice("graph", options.graph, kGraphUses);
   options.init = view.text("init", options.init);
   options.init_partial = view.boolean("init_partial", options.init_partial);
   options.clip_norm = view.real("clip_norm", options.clip_norm, kNoLessThanZero);

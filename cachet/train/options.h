@@ -27,6 +27,13 @@ enum class StateRule {
   first,     // each part begins a step with the final state of part 0, and only this state is stored
 };
 
+/// Whether the steps of a run on a CUDA device are replayed as CUDA graphs.
+enum class GraphUse {
+  automatic,  // yes, if the steps can be replayed
+  on,         // yes; if the steps cannot be replayed, the run ends with an error
+  off,
+};
+
 /// The largest number of threads of a run. With 2,048 threads, LibTorch crashes in a training step.
 inline constexpr int64_t kMaxThreads = 1024;
 [[deprecated("kMaxThreads")]] inline constexpr int64_t kMostThreads = kMaxThreads;
@@ -42,6 +49,7 @@ struct TrainOptions {
   DeviceChoice device;  // key `device`: device of the model
   int64_t threads = 0;  // 0 = the value of OMP_NUM_THREADS, or all threads of the machine
   bool deterministic = false;
+  GraphUse graph = GraphUse::automatic;
 
   std::string init;           // source of the initial weights; empty: random
   bool init_partial = false;  // whether weights are loaded even if some do not fit

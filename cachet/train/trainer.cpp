@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "cachet/config/counted.h"
 #include "cachet/io/files/atomic_file.h"
@@ -65,14 +66,15 @@ int Outcome::exit_code() const {
 class Trainer::Loop {
  public:
   Loop(TrainingTask& task, const Options& options, RunFolder& folder, report::Progress* progress,
-       std::shared_ptr<processes::ProcessGroup> processes, io::FileSystem& file_system)
+       std::shared_ptr<processes::ProcessGroup> processes, io::FileSystem& file_system,
+       std::unique_ptr<StepExecutor> executor)
       : task_(task),
         options_(options),
         run_(described(task)),
         folder_(folder),
         progress_(progress),
         file_system_(file_system),
-        live_(task, options, processes),
+        live_(task, options, processes, std::move(executor)),
         leader_(std::move(processes)),
         store_(folder.checkpoints(), folder.id(), options.train.keep, file_system),
         log_(folder.log(), progress) {}
@@ -124,6 +126,7 @@ class Trainer::Loop {
     reopen_events();
     store_.require_space(static_cast<uint64_t>(live_.expected_checkpoint_bytes()));
     log_.note("parameters with " + live_.training_step().group_summary());
+    for (const std::string& note : live_.take_step_notes()) log_.note(note);
     folder_.describe(run_);
     folder_.trained_by(leader_.processes());
     wall_start_ = last_save_ = clock_seconds();
@@ -201,12 +204,16 @@ class Trainer::Loop {
   StopReason train() {
     while (true) {
       if (evaluation_due()) {
+        settle();
         const double renewing = renew_average();
         save();  // if the evaluation fails, or the process is killed in it, the step is not lost
         evaluate(renewing);
       }
       const std::optional<StopReason> ending = due_ending();
-      if (ending || checkpoint_due()) save();
+      if (ending || checkpoint_due()) {
+        settle();
+        save();
+      }
       if (ending) return *ending;
       step();
     }
@@ -216,15 +223,9 @@ class Trainer::Loop {
     did_something_ = true;
     meter_.begin_step();
     const double rate = live_.learning_rate();
-    StepSummary result;
-    try {
-      result = leader_.lead(Command::step, [&] { return live_.advance(); });
-      interruption_.pass_on(result.stop_signal);
-    } catch (const NotFinite& error) {
-      const TrainState& state = live_.state;
-      throw NotFinite("step " + std::to_string(state.step + 1) + " (epoch " + std::to_string(state.epoch + 1) +
-                      ", batch " + std::to_string(state.batch + 1) + "): " + error.what());
-    }
+    const StepSummary result =
+        with_position([&] { return leader_.lead(Command::step, [&] { return live_.advance(); }); });
+    interruption_.pass_on(result.stop_signal);
     const double seconds = meter_.end_step(result);
     since_evaluation_.add(result, seconds);
     time_left_.add_step(seconds, result.samples);
@@ -233,6 +234,24 @@ class Trainer::Loop {
     if (progress_ != nullptr) progress_->update(progress(rate, result.gradient_norm));
     if (step_line_due()) log_step(rate);
     if (report_due()) write_report({});
+  }
+
+  /// Waits until the last step is complete and its numbers are read.
+  void settle() {
+    const StepSummary rest = with_position([&] { return live_.settle(); });
+    add_sums(since_evaluation_.sums, rest.sums);
+    for (const std::string& note : live_.take_step_notes()) log_.say(note);
+  }
+
+  /// Adds the position of the step to the message of NotFinite.
+  StepSummary with_position(const std::function<StepSummary()>& take) const {
+    try {
+      return take();
+    } catch (const NotFinite& error) {
+      const StepPosition at = live_.failed_step();
+      throw NotFinite("step " + std::to_string(at.step) + " (epoch " + std::to_string(at.epoch) + ", batch " +
+                      std::to_string(at.batch) + "): " + error.what());
+    }
   }
 
   /// Between two evaluations: soon after the first steps, and then so that it costs at most a fiftieth of the time.
@@ -248,6 +267,7 @@ class Trainer::Loop {
   }
 
   void log_step(double rate) {
+    settle();
     TrainState& state = live_.state;
     Event event = new_event(Event::Kind::step, means(state.running));
     event.metrics.set("lr", rate);
@@ -606,8 +626,10 @@ class Trainer::Loop {
 };
 
 Trainer::Trainer(TrainingTask& task, const Options& options, RunFolder& folder, report::Progress* progress,
-                 std::shared_ptr<processes::ProcessGroup> processes, io::FileSystem& file_system)
-    : loop_(std::make_unique<Loop>(task, options, folder, progress, std::move(processes), file_system)) {}
+                 std::shared_ptr<processes::ProcessGroup> processes, io::FileSystem& file_system,
+                 std::unique_ptr<StepExecutor> executor)
+    : loop_(std::make_unique<Loop>(task, options, folder, progress, std::move(processes), file_system,
+                                   std::move(executor))) {}
 
 Trainer::~Trainer() = default;
 

@@ -6,6 +6,7 @@
 #include "cachet/io/files/file_system.h"
 #include "cachet/processes/process_group.h"
 #include "cachet/train/options.h"
+#include "cachet/train/step/step_executor.h"
 #include "cachet/train/training_task.h"
 
 namespace cachet::report {
@@ -39,9 +40,10 @@ class Trainer {
   /// If the folder has a complete checkpoint, training continues from the newest one. `progress` may be null. In a
   /// multi-process run, only rank 0 has a Trainer, which evaluates, saves and writes the folder; the other processes
   /// call run_worker() (joint_training.h). The Trainer uses `file_system` to write the files that a resumed run reads.
+  /// If `executor` is given, it runs the device work of the steps (DeviceStep).
   Trainer(TrainingTask& task, const Options& options, RunFolder& folder, report::Progress* progress,
           std::shared_ptr<processes::ProcessGroup> processes = nullptr,
-          io::FileSystem& file_system = io::FileSystem::real());
+          io::FileSystem& file_system = io::FileSystem::real(), std::unique_ptr<StepExecutor> executor = nullptr);
   ~Trainer();
 
   /// Runs the training. If the task throws or the disk fails (std::system_error), rewrites the report and rethrows.

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,19 @@ struct ForwardResult {
   std::vector<StepMetric> metrics;  // metrics except loss and penalty, which the trainer itself sums
 };
 using StepResult [[deprecated("use ForwardResult")]] = ForwardResult;
+
+/// A prepared micro-batch, described without its forward pass. A step whose device work is replayed (StepExecutor) does
+/// not call forward(), so it takes the numbers of ForwardResult from here.
+struct PreparedBatch {
+  /// The tensors that forward() reads, except the tensors of the model. The caller may replace each tensor by an equal
+  /// tensor at another address. Undefined tensors stay undefined. If forward() stores other tensors here for the next
+  /// micro-batch, such as the memory of a language model, the caller passes them on.
+  std::vector<at::Tensor*> tensors;
+  double weight = 0;                  // ForwardResult::weight
+  int64_t samples = 0;                // ForwardResult::samples
+  int64_t tokens = 0;                 // ForwardResult::tokens
+  std::vector<double> metric_counts;  // StepMetric::count of each metric of ForwardResult
+};
 
 /// Function that sums numbers over all processes of a run, in place. In all processes, `numbers` must have the same
 /// length. In a run of one process, the function does not change `numbers`.
@@ -70,8 +84,12 @@ class TrainingBatches {
   /// targets and copies tensors to the device. The trainer calls prepare() after fetch() and before forward().
   virtual void prepare() {}
 
-  /// Runs the model on the prepared micro-batch. The trainer sets autocast and training mode. A GPU can capture the
-  /// step if forward() reads no value on the host and uploads nothing.
+  /// Describes the prepared micro-batch, or returns std::nullopt if forward() must run for each micro-batch. A task
+  /// that returns a description promises: if the shapes of the tensors are equal, forward() makes the same calls, reads
+  /// no value on the host and uploads nothing.
+  virtual std::optional<PreparedBatch> prepared() { return std::nullopt; }
+
+  /// Runs the model on the prepared micro-batch. The trainer sets autocast and training mode.
   virtual ForwardResult forward() = 0;
 
   /// Returns the state (not weights) between batches, such as a language model's memory. Checkpoints store this state.
@@ -142,6 +160,11 @@ class TrainingTask {
   /// Returns an epoch's micro-batches from `first_batch` on. The micro-batches are the same as if all earlier
   /// micro-batches of the epoch had been read.
   virtual std::unique_ptr<TrainingBatches> training_batches(int64_t epoch, int64_t first_batch) = 0;
+
+  /// Returns the reason why the passes of this task cannot be recorded and replayed with other values, or std::nullopt
+  /// if they can. The reason is a clause: "the number of boxes sets the sizes of tensors". A task that returns
+  /// std::nullopt also overrides TrainingBatches::prepared().
+  virtual std::optional<std::string> why_not_replayed() { return "the task does not describe its micro-batches"; }
 
   /// Sets whether the next passes belong to a training step whose statistics the task may log. During the forward and
   /// backward pass of a micro-batch, `recorded` is true. If the parts of a step have their own states (train.state),

@@ -46,7 +46,8 @@ inline train::Options read_toy(config::Document& document, int64_t* workers = nu
 /// `train RECIPE` or `train RUN --resume`: makes the run folder or resumes it.
 inline train::Outcome train_toy(const std::filesystem::path& run, ToyHooks hooks = {},
                                 const std::vector<std::string>& settings = {},
-                                io::FileSystem& file_system = io::FileSystem::real()) {
+                                io::FileSystem& file_system = io::FileSystem::real(),
+                                std::unique_ptr<train::StepExecutor> executor = nullptr) {
   config::Document document = config::Document::from_text(kToyRecipe, "toy.toml");
   for (const std::string& setting : settings) document.set(setting);
   if (std::filesystem::exists(run)) train::set_earlier_options(document, train::RunFolder::open(run).values());
@@ -58,7 +59,7 @@ inline train::Outcome train_toy(const std::filesystem::path& run, ToyHooks hooks
       std::filesystem::exists(run)
           ? train::RunFolder::resume(run, document, {"cachet", "train", run.string(), "--resume"})
           : train::RunFolder::create(run, {"toy", kToyRecipe}, document, {"cachet", "train", "toy.toml"});
-  return train::Trainer(task, options, folder, nullptr, nullptr, file_system).run();
+  return train::Trainer(task, options, folder, nullptr, nullptr, file_system, std::move(executor)).run();
 }
 
 /// The events without what differs from run to run.

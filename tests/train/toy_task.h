@@ -149,9 +149,18 @@ class ToyTask : public train::TrainingTask {
       return batch_.has_value();
     }
 
-    train::ForwardResult forward() override {
+    void prepare() override {
       task_.hooks_.before_forward(epoch_, batch_->number);
       task_.hooks_.spoil(batch_->images, *task_.model_);
+    }
+
+    std::optional<train::PreparedBatch> prepared() override {
+      const int64_t samples = batch_->labels.numel();
+      const auto count = static_cast<double>(samples);
+      return train::PreparedBatch{{&batch_->images, &batch_->labels}, count, samples, 0, {count}};
+    }
+
+    train::ForwardResult forward() override {
       const at::Tensor scores = task_.model_->forward(batch_->images);
       const at::Tensor loss = at::cross_entropy_loss(scores.to(at::kFloat), batch_->labels, {}, at::Reduction::Sum);
       const auto count = static_cast<double>(batch_->labels.numel());

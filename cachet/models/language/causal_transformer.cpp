@@ -83,6 +83,11 @@ LanguageSession CausalTransformer::make_session(int64_t batch_rows, const Segmen
   return session;
 }
 
+std::optional<std::string> CausalTransformer::why_not_replayed() const {
+  if (!options_.whole_past) return std::nullopt;
+  return "the position in the text is a number on the host (whole_past)";
+}
+
 torch::Tensor CausalTransformer::positions(int64_t first, const torch::Tensor& like) {
   const auto serves = [&](const Positions& kept) {
     return kept.first == first && kept.table.size(1) == like.size(1) && kept.table.device() == like.device() &&

@@ -3,6 +3,7 @@
 #include "cachet/config/view.h"
 #include "cachet/models/language/block_language_model.h"
 #include "cachet/nn/base/memoized.h"
+#include "cachet/nn/base/not_replayable.h"
 #include "cachet/nn/norm/norm.h"
 
 namespace cachet::models {
@@ -28,11 +29,12 @@ CausalTransformerOptions read_causal_transformer_options(const config::View& tab
 /// model reads the whole earlier text: the running sums of its linear attention (elu, trained kernels) and the
 /// positions of its tokens continue from segment to segment. Parts: embedding, blocks, norm (only in models with
 /// pre-norm blocks), output.
-class CausalTransformer : public nn::Cloneable<CausalTransformer, BlockLanguageModel> {
+class CausalTransformer : public nn::Cloneable<CausalTransformer, BlockLanguageModel>, public nn::NotReplayable {
  public:
   /// Throws c10::Error for invalid options: whole_past needs linear attention and no cache.
   explicit CausalTransformer(const CausalTransformerOptions& options);
 
+  std::optional<std::string> why_not_replayed() const override;
   SegmentOptions segments() const override { return {.whole_past = options_.whole_past}; }
   /// Throws c10::Error if memory_length, clamp_length or same_length is set, or whole_past without running sums.
   LanguageSession make_session(int64_t batch_rows, const SegmentOptions& segments) const override;

@@ -260,6 +260,17 @@ void AttentionState::detach() {
   for (auto& [name, child] : parts_) child->detach();
 }
 
+std::vector<at::Tensor*> AttentionState::tensors() {
+  std::vector<at::Tensor*> all;
+  for (auto& [name, slot] : slots_) {
+    slot.leave_buffer();
+    all.push_back(&slot.tensor);
+  }
+  for (auto& [name, child] : parts_)
+    for (at::Tensor* tensor : child->tensors()) all.push_back(tensor);
+  return all;
+}
+
 std::shared_ptr<AttentionState> AttentionState::clone() const {
   auto copy = std::make_shared<AttentionState>(batch_rows_);
   copy->slots_ = slots_;

@@ -90,6 +90,10 @@ class AttentionState {
   /// Detaches all tensors from their graphs, so that back-propagation stops at these tensors.
   void detach();
 
+  /// Returns pointers to all tensors of the state, in a fixed order; a tensor may be undefined. The caller may replace
+  /// a tensor by a tensor of the same sizes. Growing tensors lose the memory that reserve() made for them.
+  std::vector<at::Tensor*> tensors();
+
   /// Returns an independent copy of the state. Later changes of the state or of the copy do not affect the other one.
   std::shared_ptr<AttentionState> clone() const;
 

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <memory>
 
+#include "cachet/nn/base/retained_values.h"
+
 namespace cachet::nn {
 
 /// Stores the value that was computed for the last input, because the next call mostly needs the same value. Several
@@ -24,13 +26,15 @@ class Memoized {
   /// stored, stores and returns the result of make().
   template <class Serves, class Make>
   std::shared_ptr<const Value> get(const Serves& serves, const Make& make) {
-    auto kept = value_.load();
-    if (kept && serves(*kept)) return kept;
-    // Without the guard `normal`, a later training call could not use a tensor that was made in inference mode.
-    const c10::InferenceMode normal(false);
-    kept = std::make_shared<const Value>(make());
-    value_.store(kept);
-    return kept;
+    auto value = value_.load();
+    if (!value || !serves(*value)) {
+      // Without the guard `normal`, a later training call could not use a tensor that was made in inference mode.
+      const c10::InferenceMode normal(false);
+      value = std::make_shared<const Value>(make());
+      value_.store(value);
+    }
+    RetainedValues::add(value);
+    return value;
   }
 
  private:

@@ -71,4 +71,9 @@ torch::Tensor AdaptiveEmbedding::forward(const torch::Tensor& ids) const {
   return (tables_.size() == 1 ? embed(0, ids) : by_cluster(ids)) * scale_;
 }
 
+std::optional<std::string> AdaptiveEmbedding::why_not_replayed() const {
+  if (clusters_.size() == 1) return std::nullopt;
+  return "the clusters of the adaptive embedding have sizes that depend on the tokens";
+}
+
 }  // namespace cachet::nn

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cachet/nn/base/cloneable.h"
+#include "cachet/nn/base/not_replayable.h"
 #include "cachet/nn/layers/adaptive_vocabulary.h"
 
 namespace cachet::nn {
@@ -13,7 +14,7 @@ namespace cachet::nn {
 /// table_0 (tokens, embedding_dim), or one table_i (count, width) for each cluster if the clusters' widths differ; with
 /// projections, one projection_i (dim, width) for each table. The initial values are normally distributed, with the
 /// standard deviation 0.02 for tables and 0.01 for projections.
-class AdaptiveEmbedding : public Cloneable<AdaptiveEmbedding> {
+class AdaptiveEmbedding : public Cloneable<AdaptiveEmbedding>, public NotReplayable {
  public:
   explicit AdaptiveEmbedding(const AdaptiveVocabulary& vocabulary);
   /// Returns the embeddings (…, dim) of ids (…) int64. Throws c10::Error if an id is not a token.
@@ -23,6 +24,8 @@ class AdaptiveEmbedding : public Cloneable<AdaptiveEmbedding> {
   /// Clusters have one table each, or share one table.
   const RegisteredTensor& table(size_t i) const { return tables_.at(i); }
   const RegisteredTensor& projection(size_t i) const { return projections_.at(i); }
+
+  std::optional<std::string> why_not_replayed() const override;
 
  private:
   torch::Tensor embed(size_t table, const torch::Tensor& ids) const;

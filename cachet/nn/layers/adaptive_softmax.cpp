@@ -126,4 +126,9 @@ torch::Tensor AdaptiveSoftmax::log_probabilities(const torch::Tensor& hidden) co
   return at::cat(all, 1);
 }
 
+std::optional<std::string> AdaptiveSoftmax::why_not_replayed() const {
+  if (clusters_.size() == 1) return std::nullopt;
+  return "the clusters of the adaptive softmax have sizes that depend on the tokens";
+}
+
 }  // namespace cachet::nn

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cachet/nn/base/cloneable.h"
+#include "cachet/nn/base/not_replayable.h"
 #include "cachet/nn/layers/adaptive_embedding.h"
 #include "cachet/nn/layers/adaptive_vocabulary.h"
 
@@ -25,7 +26,7 @@ struct AdaptiveTies {
 /// width) of each cluster, if there are projections; cluster_weight and cluster_bias of the head's K columns for
 /// clusters, if K is above 0. Of the K columns for clusters, column K − i stands for cluster i, as in the published
 /// code. Initial weights are normal with a standard deviation of 0.02 (projections: 0.01); biases are 0.
-class AdaptiveSoftmax : public Cloneable<AdaptiveSoftmax> {
+class AdaptiveSoftmax : public Cloneable<AdaptiveSoftmax>, public NotReplayable {
  public:
   /// `embedding` must have the same vocabulary, and may be null if the softmax shares no parameter with it.
   AdaptiveSoftmax(const AdaptiveVocabulary& vocabulary, const AdaptiveTies& ties,
@@ -36,6 +37,8 @@ class AdaptiveSoftmax : public Cloneable<AdaptiveSoftmax> {
   torch::Tensor negative_log_likelihood(const torch::Tensor& hidden, const torch::Tensor& target) const;
   /// Returns log p of all tokens: hidden (N, dim) -> (N, tokens), in float32 or wider.
   torch::Tensor log_probabilities(const torch::Tensor& hidden) const;
+
+  std::optional<std::string> why_not_replayed() const override;
 
  private:
   struct Scores {

@@ -32,6 +32,12 @@ train::ForwardResult classification_step(torch::nn::Module& model, const at::Ten
   return result;
 }
 
+train::PreparedBatch prepared_classification(std::vector<at::Tensor*> tensors, const at::Tensor& targets) {
+  const int64_t samples = targets.size(0);
+  const auto weight = static_cast<double>(samples);
+  return {std::move(tensors), weight, samples, /*tokens=*/0, {weight}};
+}
+
 train::Metrics ClassificationTask::evaluate(const train::EvaluationProgress& progress) {
   const at::NoGradGuard no_grad;
   ClassificationTally tally(static_cast<int64_t>(class_names().size()));

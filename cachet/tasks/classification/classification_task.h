@@ -84,5 +84,8 @@ std::vector<report::MetricDescription> classification_metrics();
 /// result has the sum of the cross-entropies, the model's penalties as a separate value, and the number of samples
 /// whose logits and targets prefer the same class. The caller sets `tokens`.
 train::ForwardResult classification_step(torch::nn::Module& model, const at::Tensor& logits, const at::Tensor& targets);
+/// Describes a micro-batch of classification_step(). `tensors` are the inputs of its forward pass. The caller sets
+/// `tokens`.
+train::PreparedBatch prepared_classification(std::vector<at::Tensor*> tensors, const at::Tensor& targets);
 
 }  // namespace cachet::tasks

@@ -121,6 +121,10 @@ class ImageTrainingBatches : public train::TrainingBatches {
     mixed_.images = nn::with_outliers(mixed_.images, 1, options_.outliers);
   }
 
+  std::optional<train::PreparedBatch> prepared() override {
+    return prepared_classification({&mixed_.images, &mixed_.targets}, mixed_.targets);
+  }
+
   train::ForwardResult forward() override {
     return classification_step(model_, model_.forward(mixed_.images), mixed_.targets);
   }

@@ -9,6 +9,7 @@
 #include "cachet/data/vision/image_loader.h"
 #include "cachet/data/vision/pixels/pixel_normalization.h"
 #include "cachet/models/vision/image_classifier.h"
+#include "cachet/nn/base/not_replayable.h"
 #include "cachet/tasks/analyses/shows_samples.h"
 #include "cachet/tasks/classification/classification_task.h"
 #include "cachet/tasks/image_classification/image_classification_plan.h"
@@ -30,6 +31,7 @@ class ImageClassification : public ClassificationTask, public ShowsSamples {
   EvaluationFiles evaluation_files() const override { return {.faults = test_->images().file_faults()}; }
   std::string sample_digest(int64_t index) override { return test_->sample_digest(index); }
   std::vector<std::string> data_notes() const override;
+  std::optional<std::string> why_not_replayed() override { return nn::why_not_replayed(model()); }
   int64_t batches_per_epoch() const override { return training_loader_->batches(); }
   std::unique_ptr<train::TrainingBatches> training_batches(int64_t epoch, int64_t first_batch) override;
   int64_t evaluation_size() const override { return test_->size(); }

@@ -64,6 +64,20 @@ class LanguageTrainingBatches final : public train::TrainingBatches {
       train::move_to(train::device_of(model_), {&segment.ids, &segment.targets});
   }
 
+  std::optional<train::PreparedBatch> prepared() override {
+    train::PreparedBatch prepared;
+    Part& part = parts_[static_cast<size_t>(now_)];
+    for (data::SegmentBatch& segment : part.segments) {
+      prepared.tensors.push_back(&segment.ids);
+      prepared.tensors.push_back(&segment.targets);
+      prepared.tokens += segment.ids.numel();
+      prepared.samples += segment.ids.size(0);
+    }
+    prepared.weight = static_cast<double>(prepared.tokens);
+    for (at::Tensor* memory : part.session.state->tensors()) prepared.tensors.push_back(memory);
+    return prepared;
+  }
+
   train::ForwardResult forward() override {
     train::ForwardResult result;
     Part& part = parts_[static_cast<size_t>(now_)];

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cachet/data/text/corpora/segment_loader.h"
+#include "cachet/nn/base/not_replayable.h"
 #include "cachet/tasks/abilities.h"
 #include "cachet/tasks/analyses/shows_samples.h"
 #include "cachet/tasks/language_modelling/language_evaluation.h"
@@ -37,6 +38,7 @@ class LanguageModelling : public Task,
   /// Returns the digest of the training text, whose n-grams the baseline counts.
   std::string digest_of_comparisons() const override;
   std::vector<std::string> data_notes() const override;
+  std::optional<std::string> why_not_replayed() override { return nn::why_not_replayed(model()); }
   int64_t batches_per_epoch() const override;
   std::unique_ptr<train::TrainingBatches> training_batches(int64_t epoch, int64_t first_batch) override;
   int64_t evaluation_size() const override;

@@ -82,6 +82,14 @@ class SequenceTrainingBatches : public train::TrainingBatches {
     upload_tokens(model_, *batch_);
   }
 
+  std::optional<train::PreparedBatch> prepared() override {
+    train::PreparedBatch prepared = prepared_classification(
+        {&batch_->tokens.ids, &batch_->tokens.padding, &batch_->second.ids, &batch_->second.padding, &targets_},
+        targets_);
+    prepared.tokens = tokens_;
+    return prepared;
+  }
+
   train::ForwardResult forward() override {
     train::ForwardResult result = classification_step(model_, logits_of(model_, *batch_), targets_);
     result.tokens = tokens_;

@@ -6,6 +6,7 @@
 
 #include "cachet/data/text/sequences/given_sequence.h"
 #include "cachet/data/text/sequences/sequence_loader.h"
+#include "cachet/nn/base/not_replayable.h"
 #include "cachet/tasks/analyses/shows_samples.h"
 #include "cachet/tasks/classification/classification_task.h"
 #include "cachet/tasks/sequence_classification/sequence_classification_plan.h"
@@ -25,6 +26,7 @@ class SequenceClassification : public ClassificationTask, public ShowsSamples {
   std::map<std::string, std::string> data_fingerprints() const override;
   std::string sample_digest(int64_t index) override { return held_out_->sample_digest(index); }
   int64_t sample_at(int64_t place) override;
+  std::optional<std::string> why_not_replayed() override { return nn::why_not_replayed(model()); }
   int64_t batches_per_epoch() const override { return training_loader_->batches(); }
   std::unique_ptr<train::TrainingBatches> training_batches(int64_t epoch, int64_t first_batch) override;
   int64_t evaluation_size() const override { return held_out_->size(); }

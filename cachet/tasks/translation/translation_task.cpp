@@ -68,6 +68,16 @@ class TranslationTrainingBatches final : public train::TrainingBatches {
     pairs_ = pairs_of(model_, *batch_);
   }
 
+  std::optional<train::PreparedBatch> prepared() override {
+    const auto targets = static_cast<double>(targets_);
+    return train::PreparedBatch{
+        {&pairs_.source.ids, &pairs_.source.padding, &pairs_.target.ids, &pairs_.target.padding, &pairs_.targets},
+        targets,
+        pairs_.targets.size(0),
+        targets_,
+        {targets}};
+  }
+
   train::ForwardResult forward() override {
     const models::TranslationLosses losses = model_.losses(pairs_, smoothing_);
     train::ForwardResult result;

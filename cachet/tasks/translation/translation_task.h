@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cachet/nn/base/not_replayable.h"
 #include "cachet/tasks/abilities.h"
 #include "cachet/tasks/analyses/shows_samples.h"
 #include "cachet/tasks/translation/line_translation.h"
@@ -33,6 +34,7 @@ class TranslationTask : public Task,
   std::vector<std::string> head_modules() const override { return {"output"}; }
   std::map<std::string, data::DataDigest> data_digests() const override;
   std::map<std::string, std::string> data_fingerprints() const override;
+  std::optional<std::string> why_not_replayed() override { return nn::why_not_replayed(model()); }
   int64_t batches_per_epoch() const override;
   std::unique_ptr<train::TrainingBatches> training_batches(int64_t epoch, int64_t first_batch) override;
   int64_t evaluation_size() const override;

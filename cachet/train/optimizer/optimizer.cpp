@@ -44,14 +44,27 @@ class SlotOptimizer : public Optimizer {
   void step(const UpdateRates& rates) final {
     const at::NoGradGuard no_grad;
     for (Group& group : groups_) {
-      Update update;
-      update.state.resize(quantities_.size());
-      for (Slot& slot : group.slots) collect(slot, update);
-      if (!update.parameters.empty()) {
-        const UpdateRates of_group{rates.learning_rate * group.rate, rates.momentum};
-        apply(update, of_group, group.weight_decay);
-      }
+      Update update = update_of(group);
+      const UpdateRates of_group{rates.learning_rate * group.rate, rates.momentum};
+      if (!update.parameters.empty()) apply(update, of_group, group.weight_decay);
     }
+  }
+
+  void step(const DeviceRates& rates) final {
+    const at::NoGradGuard no_grad;
+    for (size_t i = 0; i < groups_.size(); ++i) {
+      Update update = update_of(groups_[i]);
+      if (!update.parameters.empty())
+        apply(update, rates.learning_rates[i], rates.momentum, rates.skipped, groups_[i].weight_decay);
+    }
+  }
+
+  int64_t groups() const final { return std::ssize(groups_); }
+
+  std::vector<double> group_rates(const UpdateRates& rates) const final {
+    std::vector<double> of_groups;
+    for (const Group& group : groups_) of_groups.push_back(rates.learning_rate * group.rate);
+    return of_groups;
   }
 
   bool keeps_state() const final { return !quantities_.empty(); }
@@ -81,6 +94,8 @@ class SlotOptimizer : public Optimizer {
     std::vector<std::vector<at::Tensor>> state;  // by quantity
   };
   virtual void apply(Update& update, const UpdateRates& rates, double weight_decay) = 0;
+  virtual void apply(Update& update, const at::Tensor& learning_rate, std::optional<double> momentum,
+                     const at::Tensor& skipped, double weight_decay) = 0;
 
  private:
   struct Group {
@@ -100,6 +115,13 @@ class SlotOptimizer : public Optimizer {
 
   std::string key(const Slot& slot, size_t quantity) const {
     return slot.parameter.name + "." + std::string(quantities_[quantity].name);
+  }
+
+  Update update_of(Group& group) const {
+    Update update;
+    update.state.resize(quantities_.size());
+    for (Slot& slot : group.slots) collect(slot, update);
+    return update;
   }
 
   void collect(Slot& slot, Update& update) const {
@@ -162,6 +184,14 @@ class AdamW final : public SlotOptimizer {
                       /*amsgrad=*/false, /*maximize=*/false);
   }
 
+  void apply(Update& update, const at::Tensor& learning_rate, std::optional<double> momentum, const at::Tensor& skipped,
+             double weight_decay) override {
+    at::_foreach_add_(update.state[2], 1 - skipped);
+    at::_fused_adamw_(update.parameters, update.gradients, update.state[0], update.state[1], {}, update.state[2],
+                      learning_rate, momentum.value_or(options_.beta1), options_.beta2, weight_decay, options_.epsilon,
+                      /*amsgrad=*/false, /*maximize=*/false, /*grad_scale=*/{}, skipped);
+  }
+
   OptimizerOptions options_;
 };
 
@@ -183,6 +213,14 @@ class Sgd final : public SlotOptimizer {
     at::_fused_sgd_(update.parameters, update.gradients, momentum, weight_decay,
                     rates.momentum.value_or(options_.momentum), rates.learning_rate,
                     /*dampening=*/0, options_.nesterov, /*maximize=*/false, /*is_first_step=*/false);
+  }
+
+  void apply(Update& update, const at::Tensor& learning_rate, std::optional<double> momentum, const at::Tensor& skipped,
+             double weight_decay) override {
+    const at::TensorList buffers = update.state.empty() ? at::TensorList{} : at::TensorList(update.state[0]);
+    at::_fused_sgd_(update.parameters, update.gradients, buffers, weight_decay, momentum.value_or(options_.momentum),
+                    learning_rate, /*dampening=*/0, options_.nesterov, /*maximize=*/false, /*is_first_step=*/false,
+                    /*grad_scale=*/{}, skipped);
   }
 
   OptimizerOptions options_;

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "cachet/io/tensors/tensor_map.h"
 #include "cachet/train/optimizer/optimizer_options.h"
@@ -15,6 +16,13 @@ struct UpdateRates {
   std::optional<double> momentum{};  // replaces AdamW's first beta or SGD's momentum; empty = no change
 };
 
+/// The values of one optimizer step as tensors on the device, so that the device work can be recorded and replayed.
+struct DeviceRates {
+  std::vector<at::Tensor> learning_rates;  // one scalar for each group: float32, or any floating-point type on the CPU
+  std::optional<double> momentum;          // as UpdateRates::momentum
+  at::Tensor skipped;                      // float32 scalar: if it is 1, the step changes nothing; otherwise it is 0
+};
+
 /// Updates parameters by their gradients with LibTorch's fused operators. In each step, skips parameters without a
 /// gradient.
 ///
@@ -25,6 +33,12 @@ class Optimizer {
   virtual ~Optimizer() = default;
 
   virtual void step(const UpdateRates& rates) = 0;
+  virtual void step(const DeviceRates& rates) = 0;
+
+  /// Returns the number of groups of parameters that have one learning rate and one weight decay.
+  virtual int64_t groups() const = 0;
+  /// Returns the learning rate of each group.
+  virtual std::vector<double> group_rates(const UpdateRates& rates) const = 0;
 
   /// Whether a step depends on state from earlier steps, such as momenta, in addition to the parameters.
   virtual bool keeps_state() const = 0;

@@ -75,8 +75,14 @@ WeightAverage::WeightAverage(torch::nn::Module& model, const AverageOptions& opt
 
 void WeightAverage::update(int64_t step) {
   const at::NoGradGuard no_grad;
-  at::_foreach_lerp_(averages_, parameters_, 1 - options_.decay_of(step));
+  at::_foreach_lerp_(averages_, parameters_, weight_of(step));
   states_.clear();
+}
+
+void WeightAverage::update(const at::Tensor& weight) {
+  const at::NoGradGuard no_grad;
+  for (size_t i = 0; i < averages_.size(); ++i)
+    averages_[i].lerp_(parameters_[i], weight.to(averages_[i].scalar_type()));
 }
 
 bool WeightAverage::recalibrate(const std::function<void()>& passes) {

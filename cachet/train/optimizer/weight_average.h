@@ -38,6 +38,12 @@ class WeightAverage {
 
   /// Updates the average after the n-th step of a run, counted from 1.
   void update(int64_t step);
+  /// Returns the weight 1 − d of the parameters in the update after the n-th step.
+  double weight_of(int64_t step) const { return 1 - options_.decay_of(step); }
+  /// Updates the average with the weight 1 − d, a scalar on the device. A weight of 0 changes nothing.
+  void update(const at::Tensor& weight);
+  /// Removes the average's own buffers, which belong to the average before an update with a device scalar.
+  void forget_states() { states_.clear(); }
 
   /// Calls `passes` while the model has the averaged parameters, and stores the resulting buffers as the average's own
   /// buffers. After the passes, the model has its own parameters and buffers again. Returns whether recalibrate()

@@ -3,6 +3,8 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <stdexcept>
+#include <utility>
 
 #include "cachet/config/counted.h"
 #include "cachet/io/tensors/state_dict.h"
@@ -15,6 +17,7 @@
 #include "cachet/train/step/micro_batches.h"
 #include "cachet/train/step/outgrown_values.h"
 #include "cachet/train/step/recalibration.h"
+#include "cachet/train/step/step_graphs.h"
 
 namespace cachet::train {
 namespace {
@@ -68,7 +71,8 @@ RunLength run_length(const TrainOptions& options, int64_t batches_per_epoch) {
   return {total_steps, options.has_parts() ? total_steps : total_steps / steps_per_epoch * batches_per_epoch + rest};
 }
 
-LiveRun::LiveRun(TrainingTask& task, const Options& options, std::shared_ptr<processes::ProcessGroup> processes)
+LiveRun::LiveRun(TrainingTask& task, const Options& options, std::shared_ptr<processes::ProcessGroup> processes,
+                 std::unique_ptr<StepExecutor> executor)
     : task_(task),
       options_(options),
       processes_(std::move(processes)),
@@ -85,6 +89,15 @@ LiveRun::LiveRun(TrainingTask& task, const Options& options, std::shared_ptr<pro
   if (parts_ && rank() > 0) renews_average_ = false;
   const AverageOptions average = average_options(options.train);
   if (average.decay > 0 && (rank() == 0 || renews_average_)) average_.emplace(task.model(), average);
+  if (!executor) {
+    StepGraphs graphs = step_graphs(task, options_, device_, world_size());
+    if (!graphs.note.empty()) step_notes_.push_back(std::move(graphs.note));
+    executor = std::move(graphs.executor);
+  }
+  if (executor)
+    device_step_ =
+        std::make_unique<DeviceStep>(task, options_.train, training_step_.parameters(), training_step_.optimizer(),
+                                     average_ ? &*average_ : nullptr, std::move(executor));
   task.settle(length());
   task.model().train();
   if (rank() > 0) seed_draws(options.train.seed, rank());
@@ -94,16 +107,42 @@ StepSummary LiveRun::advance(int stop_signal) {
   if (!batches_) open_batches({});
   // The last accumulation of an epoch takes what is left of it.
   const int64_t micro_batches = std::min(options_.train.accumulate, batches_per_epoch_ - state.batch);
-  StepSummary result = named_step(micro_batches, stop_signal);
+  const StepPosition here = position();
+  StepSummary result = named([&] { return take_step(micro_batches, stop_signal); });
+  if (device_step_) unread_ = here;
   move_cursor(micro_batches);
   state.step += 1;
-  if (average_) average_->update(state.step);
+  if (average_ && !device_step_) average_->update(state.step);
   state.samples += result.samples;
   state.evaluated = false;
+  add_numbers(result);
+  return result;
+}
+
+StepSummary LiveRun::settle() {
+  if (!device_step_) return nothing_read();
+  StepSummary result = named([&] { return device_step_->settle(); });
+  unread_.reset();
+  add_numbers(result);
+  return result;
+}
+
+std::vector<std::string> LiveRun::take_step_notes() {
+  std::vector<std::string> notes = std::exchange(step_notes_, {});
+  if (!device_step_) return notes;
+  std::vector<std::string> of_steps = device_step_->take_notes();
+  notes.insert(notes.end(), of_steps.begin(), of_steps.end());
+  return notes;
+}
+
+void LiveRun::add_numbers(const StepSummary& result) {
   add_sums(state.running, state.penalty_in_loss ? with_penalty_in_loss(result.sums) : result.sums);
   state.running_norm += result.gradient_norm;
-  state.running_steps += 1;
-  return result;
+  state.running_steps += result.read_steps;
+}
+
+void LiveRun::require_settled() const {
+  if (unread_) throw std::logic_error("the last step is still under way: call settle() first");
 }
 
 void LiveRun::fill_batches() {
@@ -111,9 +150,18 @@ void LiveRun::fill_batches() {
   batches_->fill_state(batches_per_epoch_ / 2);
 }
 
-StepSummary LiveRun::named_step(int64_t micro_batches, int stop_signal) {
+StepSummary LiveRun::take_step(int64_t micro_batches, int stop_signal) {
+  const UpdateRates rates = schedule_.rates(state.step);
+  if (!device_step_) return training_step_.run(*batches_, micro_batches, rates, stop_signal);
+  StepSummary result =
+      device_step_->run(*batches_, micro_batches, rates, average_ ? average_->weight_of(state.step + 1) : 0);
+  result.stop_signal = stop_signal;
+  return result;
+}
+
+StepSummary LiveRun::named(const std::function<StepSummary()>& step) const {
   try {
-    return training_step_.run(*batches_, micro_batches, schedule_.rates(state.step), stop_signal);
+    return step();
   } catch (const NotFinite& error) {
     const auto what = outgrown_value(task_.model());
     if (!what) throw;
@@ -151,6 +199,7 @@ io::TensorMap LiveRun::own_carried() const {
 }
 
 Checkpoint LiveRun::capture() const {
+  require_settled();
   Checkpoint checkpoint;
   checkpoint.carried = own_carried();
   checkpoint.random = own_generators();
@@ -183,6 +232,7 @@ int64_t LiveRun::expected_checkpoint_bytes() const {
 }
 
 std::vector<std::string> LiveRun::restore(const Checkpoint& checkpoint) {
+  require_settled();
   require_as_many_parts(checkpoint.state, options_.train);
   const TrainState saved = recounted(checkpoint.state);
   if (saved.batch < 0 || saved.batch >= batches_per_epoch_ || saved.epoch < 0 || saved.step < 0) {
@@ -197,6 +247,7 @@ std::vector<std::string> LiveRun::restore(const Checkpoint& checkpoint) {
                              ", but optimizer.safetensors is empty; resume from another checkpoint");
   training_step_.optimizer().load_state(checkpoint.optimizer);
   if (average_) average_->load_state(checkpoint.ema);
+  if (device_step_) device_step_->forget();
   state = saved;
   batches_.reset();
   const bool as_many = saved.world_size == world_size();
@@ -264,6 +315,7 @@ void LiveRun::send_state() const { processes_->gather(own_state()); }
 
 bool LiveRun::renew_average(const std::function<void(int64_t, int64_t)>& passed) {
   if (!renews_average_) return false;
+  require_settled();
   const RandomStateKept random(task_.model());
   const int64_t count = options_.train.ema_renew_states;
   const bool renewed = average_->recalibrate([&] {
@@ -277,6 +329,7 @@ bool LiveRun::renew_average(const std::function<void(int64_t, int64_t)>& passed)
 }
 
 Metrics LiveRun::evaluate(const EvaluationProgress& progress) {
+  require_settled();
   const io::TensorMap weights = io::state_dict(task_.model());
   require_finite({{"the weight or state", &weights}});
   const RandomStateKept random(task_.model());

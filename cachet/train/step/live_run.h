@@ -10,6 +10,7 @@
 #include "cachet/train/data_parallel/part_states.h"
 #include "cachet/train/optimizer/schedule.h"
 #include "cachet/train/optimizer/weight_average.h"
+#include "cachet/train/step/device_step.h"
 #include "cachet/train/step/training_step.h"
 #include "cachet/train/training_task.h"
 
@@ -18,6 +19,13 @@ namespace cachet::train {
 /// Returns the length of a run that has `batches_per_epoch` micro-batches in each epoch.
 RunLength run_length(const TrainOptions& options, int64_t batches_per_epoch);
 
+/// The position of a step in a run. All numbers are counted from 1.
+struct StepPosition {
+  int64_t step = 0;
+  int64_t epoch = 0;
+  int64_t batch = 0;  // first micro-batch of the step in its epoch
+};
+
 /// A run in memory, between two optimizer steps: model, optimizer, averaged weights, generators, the iterator of
 /// micro-batches, and the numbers of TrainState. A checkpoint captures and restores exactly the content of a LiveRun.
 class LiveRun {
@@ -25,11 +33,24 @@ class LiveRun {
   /// Moves the task's model to the device of the options. Throws std::runtime_error if the device does not exist.
   /// `processes` are the processes that train the model together; each of them trains on a part of each batch. If this
   /// process trains alone, `processes` is null. In training, each process draws its own random numbers.
-  LiveRun(TrainingTask& task, const Options& options, std::shared_ptr<processes::ProcessGroup> processes = nullptr);
+  /// If `executor` is given, the steps are DeviceSteps, which `executor` runs. Otherwise step_graphs() chooses.
+  LiveRun(TrainingTask& task, const Options& options, std::shared_ptr<processes::ProcessGroup> processes = nullptr,
+          std::unique_ptr<StepExecutor> executor = nullptr);
 
   /// Takes the next step. `stop_signal` is the signal that asked this process to stop, and is passed to the other
-  /// processes. Throws the errors of TrainingStep::run(). After an exception, the run must not be used any more.
+  /// processes. Throws the errors of TrainingStep::run(). After an exception, the run must not be used any more. If the
+  /// steps are DeviceSteps, the sums and the norm belong to the step before this one.
   StepSummary advance(int stop_signal = 0);
+
+  /// Waits for the last step, and returns its sums and norm if advance() has not returned them. Call settle() before
+  /// all functions below that read or write weights or states. Throws NotFinite.
+  StepSummary settle();
+
+  /// Returns new lines for the log: how the steps run, and why a step could not be replayed.
+  std::vector<std::string> take_step_notes();
+
+  /// Returns the position of the step to which an exception NotFinite of advance() or settle() belongs.
+  StepPosition failed_step() const { return unread_.value_or(position()); }
 
   /// Fills the state between micro-batches with synthetic values, up to its size in the middle of an epoch, so that the
   /// cost of the next step can be measured.
@@ -75,8 +96,14 @@ class LiveRun {
   TrainState state;
 
  private:
-  /// Takes a step. The message of NotFinite also names the part of the model whose values outgrow float32.
-  StepSummary named_step(int64_t micro_batches, int stop_signal);
+  /// Calls `step`. The message of NotFinite also names the part of the model whose values outgrow float32.
+  StepSummary named(const std::function<StepSummary()>& step) const;
+  StepSummary take_step(int64_t micro_batches, int stop_signal);
+  void add_numbers(const StepSummary& result);
+  /// Returns the position of the next step.
+  StepPosition position() const { return {state.step + 1, state.epoch + 1, state.batch + 1}; }
+  /// Throws std::logic_error if the last step is still under way.
+  void require_settled() const;
   void open_batches(const io::TensorMap& carried);
   /// Returns the states of this process's generators, under their names in a checkpoint.
   io::TensorMap own_generators() const;
@@ -104,6 +131,9 @@ class LiveRun {
   Schedule schedule_;
   bool renews_average_;
   std::optional<WeightAverage> average_;
+  std::unique_ptr<DeviceStep> device_step_;  // null if the steps are TrainingSteps
+  std::vector<std::string> step_notes_;
+  std::optional<StepPosition> unread_;        // position of the last step if its numbers are not read yet
   std::unique_ptr<TrainingBatches> batches_;  // null between epochs
 };
 

@@ -6,28 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cachet/train/machine/clock.h"
 #include "cachet/train/machine/interruption.h"
 #include "cachet/train/machine/process_setup.h"
 #include "cachet/train/step/host_copy.h"
 
 namespace cachet::train {
-namespace {
-
-constexpr const char* kLoss = "loss";
-constexpr const char* kPenalty = "penalty";
-constexpr const char* kDataEnded = "the training data ended before the end of the epoch";
-
-void require_finite_number(double value, const std::string& what, size_t micro_batch, size_t micro_batches) {
-  if (std::isfinite(value)) return;
-  const std::string which = micro_batches == 1 ? ""
-                                               : " of micro-batch " + std::to_string(micro_batch + 1) + " of " +
-                                                     std::to_string(micro_batches);
-  throw NotFinite("the " + what + which + " is " + (std::isnan(value) ? "NaN" : "infinite"));
-}
-
-}  // namespace
-
 TrainingStep::TrainingStep(TrainingTask& task, const Options& options,
                            std::shared_ptr<processes::ProcessGroup> processes, PartStates* parts)
     : task_(task),
@@ -76,22 +59,16 @@ TrainingStep::Accumulated TrainingStep::accumulate(TrainingBatches& batches, int
 }
 
 void TrainingStep::fetch_step(TrainingBatches& batches, int64_t micro_batches, StepSummary& summary) const {
-  const double start = clock_seconds();
-  if (!batches.fetch_step(micro_batches)) throw std::runtime_error(kDataEnded);
-  summary.waited_seconds += clock_seconds() - start;
+  wait_for_step(batches, micro_batches, summary);
   batches.count_step([&](std::vector<double>& numbers) { sum_over_processes(numbers); });
 }
 
 void TrainingStep::accumulate_one(TrainingBatches& batches, Accumulated& step, StepSummary& summary) const {
-  const double start = clock_seconds();
-  if (!batches.fetch()) throw std::runtime_error(kDataEnded);
-  summary.waited_seconds += clock_seconds() - start;
+  wait_for_micro_batch(batches, summary);
   batches.prepare();
 
   ForwardResult result = forward(batches);
-  if (!(result.weight >= 0) || std::isinf(result.weight)) {
-    throw std::logic_error("the task gave a micro-batch a wrong weight, " + std::to_string(result.weight));
-  }
+  require_weight(result.weight);
   if (step.unit == 0) step.unit = unit_of(result.weight);
   // A process with an empty micro-batch goes backward, too, if layers sum their gradients over all processes.
   if (result.weight > 0 || (processes_ && parts_ == nullptr)) {
@@ -104,9 +81,15 @@ void TrainingStep::accumulate_one(TrainingBatches& batches, Accumulated& step, S
   summary.tokens += result.tokens;
   step.weight += result.weight;
   const at::Tensor loss = result.loss.detach();
-  step.numbers.push_back({result.weight > 0 ? loss / result.weight : loss,
-                          result.penalty.defined() ? result.penalty.detach() : at::Tensor(), result.weight,
-                          std::move(result.metrics)});
+  MicroBatchNumbers described{result.weight, result.penalty.defined(), {}, {}};
+  step.numbers.push_back(result.weight > 0 ? loss / result.weight : loss);
+  if (result.penalty.defined()) step.numbers.push_back(result.penalty.detach());
+  for (StepMetric& metric : result.metrics) {
+    described.metrics.push_back(std::move(metric.name));
+    described.metric_counts.push_back(metric.count);
+    step.numbers.push_back(std::move(metric.total));
+  }
+  step.micro_batches.push_back(std::move(described));
 }
 
 ForwardResult TrainingStep::forward(TrainingBatches& batches) const {
@@ -129,7 +112,7 @@ double TrainingStep::unit_of(double weight) const {
 
 void TrainingStep::all_reduce_gradients(const Accumulated& step) const {
   // The unit of one micro-batch is already the sum of its weight over all processes.
-  const bool unit_is_weight = parts_ == nullptr && step.numbers.size() == 1;
+  const bool unit_is_weight = parts_ == nullptr && step.micro_batches.size() == 1;
   const double weight = unit_is_weight ? step.unit : sum_over_processes(step.weight);
   if (weight == 0) return zero_gradients(parameters_);
   const auto take_means = [&] {
@@ -159,33 +142,14 @@ void TrainingStep::sum_over_processes(std::vector<double>& numbers) const {
 // Check.
 
 void TrainingStep::read_and_check(const Accumulated& step, StepSummary& summary) const {
-  std::vector<at::Tensor> tensors;
-  for (const UnreadNumbers& numbers : step.numbers) {
-    tensors.push_back(numbers.loss);
-    if (numbers.penalty.defined()) tensors.push_back(numbers.penalty);
-    for (const StepMetric& metric : numbers.metrics) tensors.push_back(metric.total);
-  }
+  std::vector<at::Tensor> tensors = step.numbers;
   const size_t losses_and_metrics = tensors.size();
   tensors.push_back(gradient_norms(parameters_));
   const std::vector<double> numbers = copy_to_host(tensors);
-  take_sums(step, std::span(numbers).first(losses_and_metrics), summary);
+  // Several processes check the sums, so that all of them throw.
+  summary.sums = sums_of(step.micro_batches, std::span(numbers).first(losses_and_metrics), /*checked=*/!processes_);
   if (processes_) all_reduce_sums(summary);
   take_norm(std::span(numbers).subspan(losses_and_metrics), summary);
-}
-
-void TrainingStep::take_sums(const Accumulated& step, std::span<const double> numbers, StepSummary& summary) const {
-  auto next = numbers.begin();
-  for (size_t i = 0; i < step.numbers.size(); ++i) {
-    const UnreadNumbers& micro_batch = step.numbers[i];
-    const auto take = [&](const char* name) {
-      // Several processes check the sum, so that all of them throw.
-      if (!processes_) require_finite_number(*next, name, i, step.numbers.size());
-      add_sums(summary.sums, {{name, *next++ * micro_batch.weight, micro_batch.weight}});
-    };
-    take(kLoss);
-    if (micro_batch.penalty.defined()) take(kPenalty);
-    for (const StepMetric& metric : micro_batch.metrics) add_sums(summary.sums, {{metric.name, *next++, metric.count}});
-  }
 }
 
 void TrainingStep::all_reduce_sums(StepSummary& summary) const {
@@ -219,26 +183,6 @@ int64_t TrainingStep::parameter_bytes() const {
   int64_t bytes = 0;
   for (const NamedParameter& parameter : parameters_) bytes += static_cast<int64_t>(parameter.tensor.nbytes());
   return bytes;
-}
-
-void add_sums(std::vector<MetricSum>& sums, const std::vector<MetricSum>& more) {
-  for (const MetricSum& sum : more) {
-    const auto found = std::ranges::find(sums, sum.name, &MetricSum::name);
-    if (found == sums.end()) {
-      sums.push_back(sum);
-    } else {
-      found->total += sum.total;
-      found->count += sum.count;
-    }
-  }
-}
-
-Metrics means(const std::vector<MetricSum>& sums) {
-  Metrics metrics;
-  for (const MetricSum& sum : sums) {
-    if (sum.count > 0) metrics.set(sum.name, sum.total / sum.count);
-  }
-  return metrics;
 }
 
 }  // namespace cachet::train

@@ -11,22 +11,14 @@
 #include "cachet/train/optimizer/optimizer.h"
 #include "cachet/train/options.h"
 #include "cachet/train/step/gradients.h"
+#include "cachet/train/step/step_summary.h"
+#include "cachet/train/step/step_sums.h"
 #include "cachet/train/training_task.h"
 
 namespace cachet::train {
 
 /// The error for a loss, a gradient, a weight or a score that is NaN or infinite. what() names the value.
 using ops::NotFinite;
-
-/// The results of one optimizer step, over all processes.
-struct StepSummary {
-  std::vector<MetricSum> sums;  // sums of loss and penalty (if any), both weighted; then the task's metrics
-  int64_t samples = 0;
-  int64_t tokens = 0;
-  double gradient_norm = 0;   // norm of all gradients before clipping
-  double waited_seconds = 0;  // time that this process waited for data
-  int stop_signal = 0;        // the signal that asks all processes to stop after this step; 0: none
-};
 
 /// One optimizer step. run() has these phases in order: zero gradients, accumulate, all-reduce, check, clip, update.
 class TrainingStep {
@@ -51,24 +43,19 @@ class TrainingStep {
 
   Optimizer& optimizer() { return *optimizer_; }
   const Optimizer& optimizer() const { return *optimizer_; }
+  const std::vector<NamedParameter>& parameters() const { return parameters_; }
   std::string group_summary() const { return group_summary_; }
   int64_t parameter_bytes() const;
 
  private:
-  /// The losses and metrics of one micro-batch. The tensors stay on the device until TrainingStep reads their values.
-  struct UnreadNumbers {
-    at::Tensor loss;     // the loss divided by its weight
-    at::Tensor penalty;  // undefined = none
-    double weight = 0;
-    std::vector<StepMetric> metrics;
-  };
   /// The results of a step's backward passes. Each gradient is the sum over the micro-batches of this process, divided
   /// by `unit`.
   struct Accumulated {
     double unit = 0;    // the divisor of the loss: the weight of the first micro-batch that has one, of all processes;
                         // with parts, part 0's weight
     double weight = 0;  // weight of all micro-batches of this process
-    std::vector<UnreadNumbers> numbers;  // numbers of each micro-batch
+    std::vector<MicroBatchNumbers> micro_batches;
+    std::vector<at::Tensor> numbers;  // numbers of all micro-batches; they stay on the device until the step reads them
   };
 
   Accumulated accumulate(TrainingBatches& batches, int64_t micro_batches, StepSummary& summary) const;
@@ -85,7 +72,6 @@ class TrainingStep {
   /// Reads the numbers of all micro-batches and the norms of the gradients from the device at once, and sums the
   /// numbers over all processes. Throws NotFinite for the first number that is not finite.
   void read_and_check(const Accumulated& step, StepSummary& summary) const;
-  void take_sums(const Accumulated& step, std::span<const double> numbers, StepSummary& summary) const;
   void all_reduce_sums(StepSummary& summary) const;
   void take_norm(std::span<const double> norms, StepSummary& summary) const;
 
@@ -103,10 +89,5 @@ class TrainingStep {
   std::shared_ptr<processes::ProcessGroup> processes_;
   PartStates* parts_;
 };
-
-/// Adds each sum of `more` to the sum of the same name in `sums`.
-void add_sums(std::vector<MetricSum>& sums, const std::vector<MetricSum>& more);
-/// Returns total / count for each sum whose count is not 0.
-Metrics means(const std::vector<MetricSum>& sums);
 
 }  // namespace cachet::train

@@ -94,6 +94,11 @@ void PerformerAttention::redraw() {
   forwards_.add_(1);
 }
 
+std::optional<std::string> PerformerAttention::why_not_replayed() const {
+  if (options_.redraw_every == 0) return std::nullopt;
+  return "the attention counts on the host when it redraws its features (redraw_every)";
+}
+
 double PerformerAttention::scale() const {
   return options_.form == RandomFeatures::softmax ? 1 / std::sqrt(static_cast<double>(projection.size(0))) : 1;
 }

@@ -2,6 +2,7 @@
 
 #include "cachet/nn/attention/attention_function.h"
 #include "cachet/nn/attention/attention_function_kind.h"
+#include "cachet/nn/base/not_replayable.h"
 
 namespace cachet::nn {
 
@@ -39,7 +40,7 @@ torch::Tensor orthogonal_features(int64_t count, int64_t dim, const torch::Tenso
 ///
 /// Buffers: projection (m, d), which all heads share; and, if the projection is redrawn, forwards (1) int64, the number
 /// of training forwards since the last draw.
-class PerformerAttention : public Cloneable<PerformerAttention, AttentionFunction> {
+class PerformerAttention : public Cloneable<PerformerAttention, AttentionFunction>, public NotReplayable {
  public:
   PerformerAttention(const PerformerOptions& options, int64_t num_heads, int64_t head_dim);
 
@@ -47,6 +48,8 @@ class PerformerAttention : public Cloneable<PerformerAttention, AttentionFunctio
   /// not count for c, the largest w·x̂ of the keys.
   torch::Tensor query_features(const torch::Tensor& q) const;
   torch::Tensor key_features(const torch::Tensor& k, const torch::Tensor& padding) const;
+
+  std::optional<std::string> why_not_replayed() const override;
 
   RegisteredTensor projection;
 

@@ -1,0 +1,104 @@
+// Which models, plug-ins and tasks have steps that can be replayed, shown on the CPU: a replay of the recorded operators
+// equals the step itself, to the last bit.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cachet/tasks/recipe.h"
+#include "cachet/tasks/task.h"
+#include "cachet/train/step/live_run.h"
+#include "tests/support/step_executors.h"
+#include "tests/tasks/keys/key_family.h"
+#include "tests/tasks/keys/known_key.h"
+
+namespace cachet::tasks {
+namespace {
+
+using test::KeyFamily;
+using test::Settings;
+
+/// What a run leaves after some steps, with an evaluation between them.
+struct Left {
+  train::Checkpoint checkpoint;
+  std::vector<double> losses;
+};
+
+Left after_steps(const RecipePlan& plan, std::unique_ptr<train::StepExecutor> executor) {
+  constexpr int64_t kBefore = 4, kAfter = 4;
+  at::manual_seed(1);
+  const auto task = plan.build();
+  train::LiveRun live(*task, plan.training, nullptr, std::move(executor));
+  Left left;
+  const auto add = [&](const train::StepSummary& summary) {
+    if (summary.read_steps > 0) left.losses.push_back(train::means(summary.sums).find("loss").value());
+  };
+  for (int64_t i = 0; i < kBefore; ++i) add(live.advance());
+  add(live.settle());
+  live.evaluate([](int64_t, int64_t) {});
+  for (int64_t i = 0; i < kAfter; ++i) add(live.advance());
+  add(live.settle());
+  left.checkpoint = live.capture();
+  return left;
+}
+
+void expect_equal(const io::TensorMap& a, const io::TensorMap& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (const auto& [name, tensor] : a) EXPECT_TRUE(tensor.equal(b.at(name))) << name;
+}
+
+class ReplayedSteps : public ::testing::TestWithParam<KeyFamily> {
+ protected:
+  /// Returns the reason why the steps cannot be replayed, or compares replays with steps.
+  std::optional<std::string> compare(const Settings& settings) {
+    SCOPED_TRACE(GetParam().name + " " + test::list_of(settings));
+    config::Document document = test::document_of(GetParam(), settings);
+    const RecipePlan plan = read_recipe(document);
+    train::prepare_process(plan.training.train);
+    if (auto reason = train::why_not_replayed(*plan.build(Splits::synthetic), plan.training, 1)) return reason;
+    const Left direct = after_steps(plan, train::make_direct_executor());
+    auto executor = std::make_unique<test::ReplayExecutor>();
+    const std::shared_ptr<const test::ReplayCount> replays = executor->count();
+    const Left replayed = after_steps(plan, std::move(executor));
+    expect_equal(direct.checkpoint.model, replayed.checkpoint.model);
+    expect_equal(direct.checkpoint.optimizer, replayed.checkpoint.optimizer);
+    expect_equal(direct.checkpoint.carried, replayed.checkpoint.carried);
+    expect_equal(direct.checkpoint.random, replayed.checkpoint.random);
+    EXPECT_EQ(direct.losses, replayed.losses);
+    EXPECT_GT(replays->replays, 0);
+    return std::nullopt;
+  }
+
+  bool is(const char* kind) const { return GetParam().recipe.find(kind) != std::string::npos; }
+};
+
+INSTANTIATE_TEST_SUITE_P(Families, ReplayedSteps, ::testing::ValuesIn(test::key_families()),
+                         [](const auto& family) { return family.param.name; });
+
+/// Batches of one shape, so that a step meets its recording again.
+Settings one_shape(const KeyFamily& family) {
+  const auto is = [&](const char* kind) { return family.recipe.find(kind) != std::string::npos; };
+  Settings settings{"train.batch_size=2", "train.accumulate=1", "train.epochs=100"};
+  if (is("language_modelling")) settings.push_back("model.cutoffs=[]");
+  return settings;
+}
+
+TEST_P(ReplayedSteps, EqualTheStepsOrHaveAReason) {
+  const bool detects = is("detection"), is_text = is("language_modelling");
+  std::vector<Settings> all{{}, {"model.cache.kind=grc"}, {"model.cache.kind=fifo"}, {"model.dropout=0.1"}};
+  if (!is_text)
+    for (const char* norm : {"un", "mabn", "pn", "batch"}) all.push_back({std::string("model.norm.kind=") + norm});
+  for (const Settings& plug_in : all) {
+    Settings settings = one_shape(GetParam());
+    if (is_text && GetParam().name.starts_with("transformer_xl") && plug_in.size() == 1)
+      settings.push_back("model.memory_length=0");
+    settings.insert(settings.end(), plug_in.begin(), plug_in.end());
+    const std::optional<std::string> reason = compare(settings);
+    EXPECT_EQ(reason.has_value(), detects) << reason.value_or("");
+  }
+}
+
+}  // namespace
+}  // namespace cachet::tasks
