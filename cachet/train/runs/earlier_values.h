@@ -20,8 +20,8 @@ std::optional<std::string> earlier_value(const std::string& key);
 /// Whether a recipe key is newer than version 0.1.0 and has an earlier value (earlier_value(key) is not empty).
 bool is_newer_than_0_1_0(std::string_view key);
 
-/// Sets the defaults of a resumed run's recipe to the values of earlier_value(). `before` has the values with which the
-/// run was made. If `before` has a value that differs from the earlier value of a key, the key's default does not
+/// Sets the defaults of the keys in a resumed run's recipe to the values of earlier_value(). `before` has all values of
+/// the run. If `before` has a value that differs from the earlier value of a key, the key's default does not
 /// change. Values that differ from the current default have the origin config::kEarlierSource.
 void set_earlier_options(config::Document& recipe, const RecipeValues& before);
 
