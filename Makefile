@@ -1,12 +1,13 @@
 # What there is to do in a clone, as short commands. Each sets up what it needs (tools/setup) and builds in build/release.
-# Options: JOBS=n compilers at once; CMAKE_FLAGS=-D... for the configuration; PREFIX=folder for install.
+# Options: JOBS=n compilers at once; CMAKE_FLAGS=-D... for the configuration; PREFIX=folder for install; TORCH=version for wheel.
 JOBS ?= $(shell tools/jobs)
 PREFIX ?= /usr/local
 CMAKE_FLAGS ?=
+PYTHONS ?= python3.10 python3.13
 BUILD := build/release
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-fast docs tutorials peers export-matrix first-hour robustness fuzz trial-times memory-check bench evidence install wheel sdist format check-format check-layers check-python check-extras ci clean
+.PHONY: help setup build demo test test-fast docs tutorials peers export-matrix first-hour robustness fuzz trial-times memory-check bench evidence install wheel sdist format check-format check-layers check-python check-extras check-wheel-forms ci clean
 
 help:  ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -101,9 +102,12 @@ installed: build  # all that `cmake --install` copies: `build` makes the command
 install: installed  ## install the command, the library and its CMake package to PREFIX
 	cmake --install $(BUILD) --prefix $(PREFIX)
 
-wheel:  ## build the wheel of cachet-torch, the command, the library and the Python package, in build/wheels
+wheel:  ## build the wheel of cachet-torch, the command, the library and the Python package, in build/wheels (TORCH=2.11.0: another torch)
 	@tools/setup
-	tools/wheel
+	tools/wheel $(if $(TORCH),--torch $(TORCH))
+
+check-wheel-forms: wheel  ## test the wheel with each Python of PYTHONS and the torch of the package index (3 GB to fetch for each)
+	for python in $(PYTHONS); do tools/check-wheel --python $$python build/wheels/*.whl || exit 1; done
 
 sdist:  ## pack the sources that `pip install` builds, in build/sdists, and check that their build can be configured
 	@tools/setup

@@ -306,13 +306,13 @@ int run_analyze(const AnalyzeArguments& arguments) {
 Action declare_analyze(CLI::App& app) {
   auto arguments = std::make_shared<AnalyzeArguments>();
   app.add_option("RUN", arguments->runs,
-                 "Folder of each run, checkpoint or model. The first one is compared with each of the others")
+                 "Folders of runs, checkpoints or models. The first folder is compared with each other folder")
       ->required()
       ->type_name("");
   std::string words;
   for (const auto& analysis : tasks::analyses()) words += (words.empty() ? "" : ",") + std::string(analysis->word());
   app.add_option("--what", arguments->what,
-                 "Analyses, with commas between them: " + words + " (default: all that apply to the models)")
+                 "Analyses to run, separated by commas: " + words + " (default: all that apply to the models)")
       ->type_name("LIST");
   add_number(app, "--samples", arguments->options.samples, "Number of evaluation samples to analyze (default: 256)",
              {1})

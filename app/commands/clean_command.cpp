@@ -69,8 +69,8 @@ Action declare_clean(CLI::App& app) {
       ->required()
       ->type_name("");
   add_output(app, arguments->output,
-             "If the name ends in .safetensors, a file for the weights. Otherwise a folder for the run without the "
-             "optimizer's state and the logs. Every command accepts such a folder as a run",
+             "Output path. If the path ends in .safetensors, the command writes a file of weights. Otherwise the "
+             "command writes a folder without the optimizer's state and the logs, which every command accepts as a run",
              "FILE")
       ->required();
   app.add_flag("--json", arguments->json, "Print one JSON object");

@@ -40,7 +40,7 @@ std::string topic_title(Topic topic) {
 
 /// The parser and, by subcommand, what to run once it has parsed.
 struct Parser {
-  CLI::App app{"Cachet: transformers that remember across samples, on LibTorch.", report::program_name()};
+  CLI::App app{"Cachet trains and runs transformers with caches, on LibTorch.", report::program_name()};
   std::map<const CLI::App*, Action> actions;
 
   Parser() {

@@ -161,7 +161,7 @@ Action declare_demo(CLI::App& app) {
   app.add_option("--run", arguments->folder,
                  "Folder to create for the two runs, without and with a cache (default: a new folder in RUNS)")
       ->type_name("FOLDER");
-  app.add_option("--runs", arguments->runs, "RUNS, the folder in which it is created without --run (default: runs)")
+  app.add_option("--runs", arguments->runs, "If --run is absent, create the new folder in RUNS (default: runs)")
       ->type_name("FOLDER");
   return [arguments] { return run_demo(*arguments); };
 }

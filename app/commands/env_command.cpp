@@ -83,7 +83,7 @@ int run_env(const EnvArguments& arguments) {
 Action declare_env(CLI::App& app) {
   auto arguments = std::make_shared<EnvArguments>();
   auto* json = app.add_flag("--json", arguments->json, "Print one JSON object");
-  app.add_flag("--cmake-dir", arguments->cmake_dir, "Print only the folder for find_package(cachet)")->excludes(json);
+  app.add_flag("--cmake-dir", arguments->cmake_dir, "Print only the folder of the CMake package")->excludes(json);
   return [arguments] { return run_env(*arguments); };
 }
 

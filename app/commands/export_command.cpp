@@ -63,7 +63,7 @@ std::string option_of_folders(const ExportArguments& arguments) {
 int export_weights(const ExportArguments& arguments) {
   if (const std::string option = option_of_folders(arguments); !option.empty())
     throw UsageError(option + " works only if -o is a folder, because a file of weights (" + kWeightsSuffix +
-                     ") has the weights as they are; leave this option out");
+                     ") always has the unchanged weights; leave this option out");
   const tasks::SavedModel saved = tasks::open_saved_model(arguments.model.path);
   if (const auto note = tasks::untrained_note(arguments.model.path)) std::cerr << *note << '\n';
   const std::string& output = arguments.output.path;

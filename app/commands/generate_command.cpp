@@ -98,8 +98,8 @@ Action declare_generate(CLI::App& app) {
   const CLI::Option* prompt =
       app.add_option(
              "--prompt", arguments->prompt,
-             "The text to continue. Without it, each line of standard input is continued if that is a pipe or a "
-             "file; without a line, the model starts a new text")
+             "The text to continue. If --prompt and --lines are absent, the model continues each line of a pipe or a "
+             "file on standard input. If there is no line to continue, the model starts a new text")
           ->type_name("TEXT");
   app.add_option("--lines", arguments->lines, "A file with one prompt in each line; - is standard input")
       ->type_name("FILE");

@@ -347,7 +347,7 @@ Action declare_predict(CLI::App& app) {
                "Also write the logit of each class (the score before softmax), by label");
   app.add_flag("--json", arguments->json, "Print JSON lines, even on a terminal, where a table is the default");
   add_number(app, "--least-score", arguments->least_score,
-             "With pictures: draw only objects with at least this score (default: 0.3)", {0, 1})
+             "With -o FOLDER: draw only objects with at least this score (default: 0.3)", {0, 1})
       ->type_name("X");
   add_output(app, arguments->output,
              "A file for JSON lines, or a folder for annotated pictures and files of results. Existing predictions "

@@ -204,7 +204,7 @@ Action declare_train(CLI::App& app) {
       ->type_name("");
   add_short_options(app, *options);
   add_recipe_settings(app, arguments->settings);
-  app.add_flag("--resume", arguments->resume, "Resume the run in this folder, or the newest run of this recipe");
+  app.add_flag("--resume", arguments->resume, "Resume the given run, or the newest run of the given recipe");
   app.add_option("--run", arguments->run, "Folder of the run (default: RUNS/<date>-<recipe>)")->type_name("FOLDER");
   app.add_option("--runs", arguments->runs, "RUNS, the folder in which new runs are created (default: runs)")
       ->type_name("FOLDER");
@@ -222,8 +222,8 @@ Action declare_train(CLI::App& app) {
       ->type_name("N");
   app.add_flag("--print", arguments->print, "Print the recipe that would run, with the origin of each value, and exit");
   app.add_flag("--dry-run", arguments->dry_run,
-               "Try a step, an evaluation and a checkpoint on synthetic data, estimate the time and memory of the run, "
-               "and exit");
+               "Try a step, an evaluation and a checkpoint, estimate the time and memory of the run, and exit. The "
+               "command uses your data, or synthetic samples if the data are missing");
   add_progress_option(app, arguments->progress);
   return [arguments, options] { return run_train(*arguments, *options); };
 }

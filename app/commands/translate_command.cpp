@@ -151,7 +151,7 @@ Action declare_translate(CLI::App& app) {
              {0, 1000})
       ->type_name("A");
   add_number(app, "--max-length-b", arguments->added,
-             "Summand B of the maximum length (default: the value in the recipe)", {0, 1 << 20})
+             "Constant B of the maximum length A·L + B (default: the value in the recipe)", {0, 1 << 20})
       ->type_name("B");
   app.add_flag("--sample", arguments->draws, "Sample translations instead of searching for the most probable one");
   models::SamplingOptions& sampling = arguments->sampling;

@@ -145,7 +145,7 @@ bool freezes_random_weights(const TrainArguments& arguments, bool is_recipe) {
 void add_short_options(CLI::App& app, ShortOptions& options) {
   app.add_option("--data", options.data,
                  "Your data: class folders of images or texts, a COCO folder, text files, a folder with two "
-                 "parallel files, or a TSV file. With a recipe, this sets data.root")
+                 "parallel files, or a TSV file. With a recipe, --data sets data.root")
       ->type_name("FOLDER");
   add_number(app, "--epochs", options.epochs, "Set train.epochs", {1})->type_name("N");
   app.add_option("--batch-size", options.batch_size,
@@ -185,7 +185,7 @@ TrainArguments with_own_data(const TrainArguments& asked, const ShortOptions& gi
       !is_weights && !(is_model && (!is_known_recipe || fs::is_regular_file(options.data, unreadable)));
   if (is_known_recipe && is_model && is_first_process())
     std::cerr << "note: " << target << " is the name of both a recipe and a model; the command trains the "
-              << (is_recipe ? "recipe" : "model, because the data are a file") << '\n';
+              << (is_recipe ? "recipe" : "model, because --data is a file and not a folder") << '\n';
   std::vector<std::string> settings = settings_of(options, is_recipe ? model_of(arguments) : target);
   if (is_recipe && !options.data.empty()) settings.push_back("data.root=" + config::toml_text(options.data));
   settings.insert(settings.end(), arguments.settings.begin(), arguments.settings.end());

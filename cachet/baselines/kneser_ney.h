@@ -28,9 +28,9 @@ struct TextScore {
 /// and p = 1/V below single words. If a context was never seen, the next shorter context is used.
 class KneserNey {
  public:
-  /// The three discounts D for n-grams of one length. Chen & Goodman estimate the discounts from counts of counts. The
-  /// estimates are used if there are n-grams of count 1, 2 and 3, and if all three estimates are above 0. If an
-  /// estimate is missing or not above 0, all three discounts are kFallback, as in lmplz with --discount_fallback.
+  /// The three discounts D for n-grams of one length. Chen & Goodman estimate the discounts from counts of counts. If
+  /// there are n-grams of count 1, 2 and 3, and if all three estimates are above 0, the discounts are these estimates.
+  /// If an estimate is missing or not above 0, all three discounts are kFallback, as in lmplz with --discount_fallback.
   /// (lmplz also accepts discount 0, with which a token may have probability 0.)
   struct Discounts {
     static constexpr std::array<double, 3> kFallback{0.5, 1.0, 1.5};

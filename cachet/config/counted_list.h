@@ -15,8 +15,8 @@ struct Count {
   static constexpr Count exactly(size_t number) { return {number, number}; }
 };
 
-/// Read a list in the same way as View::integers and View::reals. If `count` does not allow the list's number of
-/// entries, record a problem with the key and return the default.
+/// These functions read a list as View::integers and View::reals do. If `count` does not allow the list's number of
+/// entries, the functions record a problem with the key and return the default.
 std::vector<int64_t> counted_integers(const View& view, std::string_view key, const std::vector<int64_t>& fallback,
                                       Count count, Range<int64_t> range = {});
 std::vector<double> counted_reals(const View& view, std::string_view key, const std::vector<double>& fallback,

@@ -37,8 +37,8 @@ class Document {
   void set(std::string_view assignment, std::string_view source = kSetSource);
 
   /// Changes the default of one key, so that a recipe for an earlier version means the same as before. `assignment` has
-  /// the syntax that set() describes. If the document does not have the key, reading the key returns the changed
-  /// default, with the origin kEarlierSource. If the changed default equals the original default, the origin is
+  /// the syntax that set() describes. If the document does not have the key, reading the key returns the default from
+  /// `assignment`, with the origin kEarlierSource. If this default equals the original default, the origin is
   /// kDefaultSource. If no code reads the key, set_default() has no effect.
   void set_default(std::string_view assignment);
 
@@ -52,7 +52,7 @@ class Document {
   /// and line) of the key, or of the nearest table around the key if the document does not have the key.
   void problem(const std::string& key, const std::string& message);
 
-  /// Returns the notes of readers on values that they accept (View::note), each one as `origin: key: message`.
+  /// Returns the notes on accepted values that View::note() recorded, each one as `origin: key: message`.
   std::vector<std::string> notes() const;
 
   /// Throws Error if a read met a problem, or if the document has a key that no reader read. For an unread key, the

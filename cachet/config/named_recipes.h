@@ -19,8 +19,8 @@ struct NamedRecipe {
 /// first is returned. CACHET_RECIPES is searched before the installation or source tree of this program.
 std::vector<NamedRecipe> named_recipes(const std::filesystem::path& other_than = {});
 
-/// Returns the recipes that a word (with or without .toml) can mean: the recipe whose full name it is
-/// ("vision/demo_plain"), or, if there is none, the recipes that have this name in any folder ("demo_plain").
+/// Returns the recipes with the name `word`, which may end with .toml. If `word` is a recipe's full name
+/// ("vision/demo_plain"), returns only this recipe, otherwise all recipes with this name in any folder ("demo_plain").
 std::vector<NamedRecipe> recipes_called(const std::string& word, const std::vector<NamedRecipe>& recipes);
 
 std::string without_recipe_suffix(const std::string& name);

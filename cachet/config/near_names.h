@@ -11,8 +11,8 @@ namespace cachet::config {
 /// Returns at most `most` known names close to a mistyped name, nearest first, or an empty list if no name is near.
 ///
 /// A name is near if its Damerau-Levenshtein distance is at most a third of the longer name, or if it begins with the
-/// typed word (three letters or more: "vit_small" for "vit_small_patch16_224"). If no name is one error away, a name
-/// whose first words are one error away is near ("vit_tinny" for "vit_tiny_patch16_224"). Ignores case; '-' equals '_'.
+/// typed word (three letters or more: "vit_small" for "vit_small_patch16_224"). If no name is one error away, the
+/// function also compares beginnings of names ("vit_tinny" for "vit_tiny_patch16_224"). Ignores case; '-' equals '_'.
 std::vector<std::string> near_names(std::string_view typed, std::span<const std::string> known, size_t most = 3);
 
 /// Returns " (did you mean 'a', 'b' or 'c'?)" for the end of an error message, or "" if no known name is near.

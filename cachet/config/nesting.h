@@ -14,7 +14,7 @@ inline constexpr int64_t kMaxNesting = 16;
 ///
 /// A TOML parser calls itself for each bracket, and the destructor of its tree calls itself for each dot of a key. A
 /// text of one megabyte could cause half a million nested calls. line_nested_too_deep() checks a text before it is
-/// parsed, without recursion. Of TOML's syntax, the function knows only strings and comments.
+/// parsed, without recursion. The function counts brackets and dots outside TOML's strings and comments.
 std::optional<int64_t> line_nested_too_deep(std::string_view toml);
 
 }  // namespace cachet::config

@@ -79,7 +79,7 @@ class RecipeReader {
     if (!missing) refuse_circle(identity, path, base);
     if (++count_ >= kMaxRecipes) {
       refuse_recipe(base.origin, "base",
-                    "must not lead to more than " + std::to_string(kMaxRecipes) + " recipes in all");
+                    "must not make a chain of more than " + std::to_string(kMaxRecipes) + " recipes");
     }
     return read(path, &base);
   }

@@ -25,7 +25,7 @@ class Utf8Repair {
  public:
   /// Adds a piece of the text. Returns the text that is complete now and was not returned before.
   std::string add(std::string_view piece);
-  /// Returns the rest of the text after the last piece.
+  /// After the last piece, returns U+FFFD for each byte of a UTF-8 sequence that did not end.
   std::string finish();
 
  private:

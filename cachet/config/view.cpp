@@ -49,7 +49,7 @@ View View::table(std::string_view key) const {
   std::string path = join_path(path_, key);
   const Node* node = find(state_->root, path);
   if (node != nullptr && node->table() == nullptr) {
-    state_->add_problem(path, "must be a table, not " + describe(*node) + "; set the keys in it");
+    state_->add_problem(path, "must be a table, not " + describe(*node) + "; set the keys of the table");
   }
   state_->tables.insert(path);
   return View(state_, std::move(path));

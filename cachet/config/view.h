@@ -58,7 +58,7 @@ class View {
   std::array<int64_t, 2> integer_pair(std::string_view key, std::array<int64_t, 2> fallback,
                                       Range<int64_t> range = {}) const;
 
-  /// Reads one word of a closed set. If the value is another word, records a problem that suggests the nearest word.
+  /// Reads one word of a closed set. For a word outside `choices`, records a problem that suggests the nearest word.
   template <class Enum, size_t N>
   Enum choice(std::string_view key, Enum fallback, const std::array<Choice<Enum>, N>& choices) const {
     std::array<std::string_view, N> words;
@@ -87,8 +87,8 @@ class View {
   /// `word`.
   void decide(std::string_view key, std::string_view word) const;
 
-  /// If the document has `key` although this kind of table does not use the key, records a problem with `message`.
-  /// Ignores the key if a base recipe wrote it for another kind, which a later recipe replaced by this kind (merge.h).
+  /// If the document has `key` although this kind of table does not use the key, records a problem with `message`. If a
+  /// base recipe wrote the key for another kind, and a later recipe changed the kind, ignores the key (merge.h).
   void refuse(std::string_view key, const std::string& message) const;
 
   /// Records a problem with a key of this table. The problem states the file and line of the key, or of the table if

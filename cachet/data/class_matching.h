@@ -10,8 +10,8 @@
 namespace cachet::data {
 
 /// Reads the key class_names of a recipe's [data]: the model's classes, in the order of the model. If the recipe has no
-/// key class_names, returns an empty list, and the data determine the classes. In this case, the resolved recipe has no
-/// key class_names either, as in older versions. Empty and repeated names are recorded as problems.
+/// key class_names, returns an empty list: the data determine the classes, and the resolved recipe has no key
+/// class_names, as in older versions. Empty and repeated names are recorded as problems.
 std::vector<std::string> read_class_names(const config::View& data);
 
 /// Matches the classes of a data set with the classes of a model by name: result[i] is the index of data_names[i] in
@@ -22,7 +22,7 @@ std::vector<int64_t> match_classes(const std::vector<std::string>& data_names,
 
 /// Matches classes like match_classes(), for files that store a class as a number. If the class names of the data set
 /// or of the model are only numbers ("0", "1", …), class i of the data is class i of the model. Throws io::Error like
-/// match_classes(), and if one list has only numbers and the two lists differ in length.
+/// match_classes(), and also if one list has only numbers and the lists have different lengths.
 std::vector<int64_t> match_numbered_classes(const std::vector<std::string>& data_names,
                                             const std::vector<std::string>& model_names, std::string_view place);
 

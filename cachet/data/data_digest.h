@@ -20,8 +20,8 @@ struct DataDigest {
   std::string files{};     // names and sizes of image files, without their bytes; empty if there are no image files
   std::string times{};     // modification times of the image files
 
-  /// Returns one digest of the members `contents` and `files`. The members `times` and `texts` are left out, because
-  /// they do not affect training or evaluation.
+  /// Returns one digest of the members `contents` and `files`. The digest leaves out the members `times` and `texts`,
+  /// because they do not affect training or evaluation.
   std::string identity() const;
   bool operator==(const DataDigest&) const = default;
 };

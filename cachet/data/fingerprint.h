@@ -19,7 +19,7 @@ class Fingerprint {
   Fingerprint& add(std::span<const std::byte> bytes);
 
   /// Calls `add_sample` for up to 4,096 of `size` samples, evenly spaced, including the first and the last sample.
-  /// Version 0.1.0 identified a data set by the samples that for_some() selects, and by nothing else.
+  /// Cachet 0.1.0 identified a data set only by the samples that for_some() selects.
   static void for_some(int64_t size, const std::function<void(int64_t index)>& add_sample);
 
   std::string text();  // 16 hexadecimal digits

@@ -57,7 +57,7 @@ using UseFile = std::function<void(const std::filesystem::path& file, const std:
 /// `passed_over`. Throws io::Error if folders are nested more than 8 levels deep, as in a cycle of links.
 void for_each_file_below(const std::filesystem::path& folder, const UseFile& use, PassedOver* passed_over = nullptr);
 
-/// Text files that were found in a folder, and the other files there.
+/// The text files that were found in a folder, and a count of the folder's unused files.
 struct FoundTexts {
   std::vector<std::filesystem::path> files{};
   PassedOver passed_over{"a .txt file", ".txt files"};

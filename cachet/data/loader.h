@@ -59,8 +59,8 @@ class BatchLoader {
   /// Returns the samples of batch `number` of an epoch. Throws std::out_of_range unless 0 <= number < batches().
   BatchPlace place(int64_t epoch, int64_t number) const { return order_->epoch(epoch).place(number); }
 
-  /// Makes the batch of `place` in the caller's thread. If the caller has removed samples from `place`, the other
-  /// samples are the same as those of iterate().
+  /// Makes the batch of `place` in the caller's thread. If the caller has removed samples from `place`, each remaining
+  /// sample is the same as in iterate().
   Batch make(const BatchPlace& place) const { return make_(place); }
 
   /// Iterates over the batches of an epoch from `first_batch` on, without reading earlier batches. Throws

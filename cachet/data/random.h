@@ -25,10 +25,10 @@ enum class RandomStream : uint64_t {
 
 /// Random numbers that depend only on (seed, stream, epoch, index).
 ///
-/// The random numbers of a sample have no state in common with those of other samples. Therefore, any thread may
-/// compute the random numbers of any sample, and a resumed run has the same random numbers as an uninterrupted run. The
-/// generator is SplitMix64 (Steele, Lea, Flood 2014), started at a hash of the key. The distributions are defined here,
-/// because the distributions of <random> differ between standard libraries.
+/// The generators of different samples have no state in common. Therefore, any thread may compute the random numbers of
+/// any sample, and a resumed run has the same random numbers as an uninterrupted run. The generator is SplitMix64
+/// (Steele, Lea, Flood 2014), started at a hash of the key. The distributions are defined here, because the
+/// distributions of <random> differ between standard libraries.
 class CounterRandom {
  public:
   CounterRandom(uint64_t seed, RandomStream stream, uint64_t epoch, uint64_t index);
@@ -56,7 +56,7 @@ class CounterRandom {
   uint64_t state_;
 };
 
-/// All random numbers of one sample. The random numbers of each purpose are independent of those of other purposes.
+/// All random numbers of one sample. For different purposes (RandomStream), the random numbers are independent.
 struct SampleRandom {
   uint64_t seed = 0, epoch = 0, index = 0;
 

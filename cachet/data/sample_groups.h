@@ -31,7 +31,7 @@ class SampleGroups {
 
 /// Assigns groups to parts. The groups are visited in a random order. Each group goes to the first part with room for
 /// the whole group; if no part has room, the group is left over. weights[i] is the size of group i, and room[j] is the
-/// capacity of part j. Returns, for each group, the index of its part, or room.size() if the group is left over. Each
+/// capacity of part j. Returns the index of the part for each group, or room.size() for a group that is left over. Each
 /// group that is left over is larger than the final free room of any part.
 std::vector<size_t> dealt_groups(std::span<const int64_t> weights, std::vector<int64_t> room,
                                  const CounterRandom& random);

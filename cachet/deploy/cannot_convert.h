@@ -10,8 +10,8 @@ class CannotConvert : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Rethrows the current exception as CannotConvert. Exceptions that do not concern a conversion are rethrown unchanged:
-/// a lack of memory, and numbers that are not finite.
+/// Rethrows the current exception as CannotConvert. Two kinds of exceptions do not concern a conversion and are
+/// rethrown unchanged: a lack of memory, and numbers that are not finite.
 [[noreturn]] void throw_cannot_convert();
 
 /// Returns the result of `convert`. Passes the exceptions of `convert` to throw_cannot_convert().

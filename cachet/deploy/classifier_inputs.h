@@ -8,13 +8,13 @@
 namespace cachet::deploy {
 
 /// Returns the inputs of a classifier: "images", or for sequences "ids" and "padding", and for pairs also "second_ids"
-/// and "second_padding". The batch size and the length of sequences are not fixed. Inputs of token ids have the limits
-/// of the model (longest sequence, vocabulary). If the model is not a classifier, throws c10::Error.
+/// and "second_padding". The batch size and the length of sequences are not fixed. Each input of token ids states the
+/// model's limits (longest sequence, vocabulary). If the model is not a classifier, throws c10::Error.
 std::vector<runtime::ExportedInput> inputs_of(const models::Model& model);
 
 /// Returns synthetic tensors for inputs_of(): normally distributed numbers, and uniformly distributed ids. `lengths`:
-/// one length for sequences, or two for pairs; empty for the longest length that the model accepts. In sequences of two
-/// or more tokens, the last token is marked as padding.
+/// one length for sequences, or two for pairs; empty for the longest length that the model accepts. If a synthetic
+/// sequence has two or more tokens, its last token is marked as padding.
 std::vector<at::Tensor> sample_inputs(const models::Model& model, int64_t batch,
                                       const std::vector<int64_t>& lengths = {});
 

@@ -56,7 +56,7 @@ std::vector<std::string> Equality::broken_bounds(const Tolerance& tolerance, con
     broken.push_back("a log-probability may differ by at most " + three_digits(tolerance.log_probability));
   const std::string decision = words.decision;
   if (clear_other > 0)
-    broken.push_back(decision + " may not change if it leads by at least " +
+    broken.push_back(decision + " may not change if its log-probability leads by more than " +
                      three_digits(2 * tolerance.log_probability));
   if (other > 1 && changed() > tolerance.changed)
     broken.push_back(decision + " may change for at most " + three_digits(100 * tolerance.changed) + " % of the " +

@@ -8,25 +8,25 @@
 
 namespace cachet::deploy {
 
-/// Limits for the differences between the answers of a rewritten model and of its original.
+/// Limits for the differences between the outputs of a rewritten model and of the original model.
 struct Tolerance {
   double log_probability = 1e-3;  // largest difference for a class, in nats
   double changed = 1;             // maximum fraction of samples with a changed best class; one is always allowed
 };
 
 /// The minimum ratio of a class's probability to the probability of the sample's best class. Smaller ratios count as
-/// this minimum: such unlikely classes do not affect the best class, and bf16 computes few of their digits correctly.
+/// this minimum: such unlikely classes do not affect the best class, and bf16 computes their ratios inexactly.
 inline constexpr double kMinLikely = 1e-3;
 [[deprecated("kMinLikely")]] inline constexpr double kLeastLikely = kMinLikely;
 
-/// Nouns for messages: `decision` names the decision from one row of scores, and `many` names several rows.
+/// Nouns for messages: `decision` is the noun for the result of one row of scores, and `many` is the noun for rows.
 struct DecisionWords {
   const char* decision = "the best class";
   const char* many = "samples";
 };
 
-/// A comparison of two models' answers to the same samples. The comparison does not change if a constant is added to
-/// all scores of a sample. A very low score of one class does not hide differences in the scores of other classes.
+/// A comparison of two models' scores for the same samples. The comparison does not change if a constant is added to
+/// all scores of a sample. Smaller probabilities count as kMinLikely times the best class's probability.
 struct Equality {
   int64_t samples = 0;
   double difference = 0;    // the largest difference of a class's log-probabilities, in nats

@@ -11,7 +11,7 @@ namespace cachet::deploy {
 
 /// Sizes for tracing a model, to find how the numbers of its graph depend on each size. In the first sample, all sizes
 /// have their smallest values. In each of the following samples, one of the sizes is larger than in the first sample.
-/// In the last sample, all sizes have new values, to check the SizeForms that the other samples gave.
+/// In the last sample, all sizes have new values, which check the SizeForms computed from the earlier samples.
 class SizeSamples {
  public:
   explicit SizeSamples(const std::vector<FreeSize>& sizes);

@@ -14,7 +14,7 @@ namespace cachet::deploy {
 class OpenVinoModel {
  public:
   virtual ~OpenVinoModel() = default;
-  /// Returns a session that runs the model and records the inputs of its layers. The session must end before
+  /// Returns a session that runs the model and records the inputs of its layers. Destroy the session before you call
   /// quantize().
   virtual std::unique_ptr<runtime::Session> calibration() = 0;
   /// Makes linear layers and convolutions compute in 8 bits, and returns the number of these layers. Throws c10::Error

@@ -26,9 +26,9 @@ std::string filled_note(int64_t longest, const CannotConvert& why);
 enum class FreeLengths { if_possible, never };
 
 /// Traces a classifier of images or of sequences. The batch size is free. If the graph permits it, sequences may have
-/// any length that the model accepts; otherwise, they are padded to the longest of these lengths. The model is in
-/// evaluation mode and computes in float32 on the CPU. After the call, the model's parameters require no gradients.
-/// Throws CannotConvert if the model cannot be traced, c10::Error if it does not classify images or sequences.
+/// any length up to the model's maximum; otherwise, sequences are padded to the maximum. The model is in evaluation
+/// mode and computes in float32 on the CPU. After the call, the model's parameters require no gradients. Throws
+/// CannotConvert if the model cannot be traced, and c10::Error if it does not classify images or sequences.
 PortableModel make_portable(const std::shared_ptr<models::Model>& model,
                             FreeLengths lengths = FreeLengths::if_possible);
 

@@ -48,9 +48,9 @@ struct RewriteReport {
 /// which equality.h measures. Throws c10::Error unless the model is in evaluation mode.
 RewriteReport rewrite(models::Model& model, const RewriteOptions& options = {});
 
-/// Returns lines for users, one for all parts with the same kind and outcome: removed, or remaining (partly or wholly)
-/// for the stated reason. If count_work was set, the lines are sorted by saved work, the largest first, and a line
-/// whose parts save work ends with their total saved work, formatted by `saved_text`.
+/// Returns lines for users. Each line reports all parts of one kind that were removed, or that remain (partly or
+/// wholly) for one reason. If count_work was set, the lines are in descending order of saved work. Each line whose
+/// parts save work then ends with the saved work of these parts, formatted by `saved_text`.
 std::vector<std::string> report_lines(const RewriteReport& report,
                                       const std::function<std::string(const analysis::Work&)>& saved_text = {});
 

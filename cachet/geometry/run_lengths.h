@@ -59,7 +59,7 @@ class RunBuilder {
   explicit RunBuilder(const Size& size);  // throws std::invalid_argument for an invalid size
 
   /// Adds a run of pixels: the indices begin … end − 1 of pixels in column order. `begin` must be at least the `end` of
-  /// the run added before, and `end` at most the number of pixels.
+  /// the previous run, and `end` must be at most the number of pixels.
   void add(uint64_t begin, uint64_t end);
   /// Adds the pixels top … bottom − 1 of one column.
   void add(int64_t column, int64_t top, int64_t bottom);

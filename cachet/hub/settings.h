@@ -15,9 +15,9 @@ struct HubSettings {
   bool offline = false;               // HF_HUB_OFFLINE
 };
 
-/// Returns the settings that the environment variables give. The default of HF_HOME is $XDG_CACHE_HOME/huggingface, and
-/// the default of XDG_CACHE_HOME is ~/.cache. If HF_HUB_DISABLE_IMPLICIT_TOKEN is set, no token is sent. Throws
-/// io::Error if the token has a control character, or if neither a variable nor HOME determines the folder of the
+/// Returns the settings that the environment variables give. The default of HF_HOME is $XDG_CACHE_HOME/huggingface,
+/// and the default of XDG_CACHE_HOME is ~/.cache. If HF_HUB_DISABLE_IMPLICIT_TOKEN is set, no token is sent. Throws
+/// io::Error if the token has a control character, or if no environment variable determines the folder of the
 /// cache.
 HubSettings hub_settings();
 

@@ -8,8 +8,8 @@
 namespace cachet::kernels {
 
 // Row operations between the matrix products of kernel attention. Arrays of float are dense unless a comment gives a
-// stride; rows of arrays of T are `stride` numbers apart. The totals are numerators (rows, e) and denominators (rows).
-// The gradient of the totals is (rows, e + 1); the last column belongs to the denominators.
+// stride; rows of arrays of T are `stride` numbers apart. The totals are attention's numerators (rows, e) and
+// denominators (rows). The gradient of the totals is (rows, e + 1): its last column is the denominators' gradient.
 
 struct ValueRows {
   int64_t rows, width, stride;

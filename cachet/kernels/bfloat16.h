@@ -21,7 +21,7 @@ CACHET_HOST_DEVICE inline float to_float(BFloat16 value) {
   return wide;
 }
 
-/// Rounds to the nearest number. A tie is rounded to the even number.
+/// Rounds to the nearest number of the type T. A number halfway between two numbers is rounded to the even one.
 template <class T>
 CACHET_HOST_DEVICE T from_float(float value) = delete;
 template <>

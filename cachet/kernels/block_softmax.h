@@ -28,9 +28,9 @@ constexpr float kOwnPenalty = 1e5f;
 /// The logsumexp of a row that sees no key.
 constexpr float kNoScore = -1e30f;
 
-/// Replaces scores by softmax(scale·scores) over the columns that a row sees (all if `seen` is null). The other
-/// elements of the row become 0. If a row sees a score of NaN or +∞, the whole row becomes NaN. logsumexp (rows) gets
-/// log Σ e^(scale·score), or kNoScore if a row sees no key.
+/// Replaces scores by softmax(scale·scores) over the columns that a row sees (all if `seen` is null). The elements in
+/// columns that the row does not see become 0. If a row sees a score of NaN or +∞, the whole row becomes NaN. logsumexp
+/// (rows) gets log Σ e^(scale·score), or kNoScore if a row sees no key.
 void block_softmax(float* scores, float scale, const SeenKeys* seen, float* logsumexp, ScoreRows shape);
 
 /// Computes the weights of block_softmax() again from logsumexp, in place: e^(scale·score − logsumexp).

@@ -6,7 +6,7 @@
 
 namespace cachet::kernels {
 
-/// The units of a feature map. Their formulas are in ops/attention/kernel_attention.h.
+/// The units (activation functions) of a feature map, with their formulas in ops/attention/kernel_attention.h.
 enum class FeatureUnit : int64_t { elu_plus_one, softplus, gelu, sigmoid, glu, softplus_glu };
 
 /// The shapes of the two matrices of a unit: the products that it reads, and the features that it computes from them. A

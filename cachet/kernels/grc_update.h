@@ -7,9 +7,9 @@
 
 namespace cachet::kernels {
 
-// The pointwise parts of a step of the gated recurrent cache. These parts run between the matrix products of the step
-// (ops/cache/grc_update.h has the formulas). In arrays for all samples, row t of sample b is row b·length + t. T is
-// float or BFloat16.
+// The pointwise parts of a step of the gated recurrent cache. The functions of this file run between the matrix
+// products of the step (ops/cache/grc_update.h has the formulas). In arrays for all samples, row t of sample b is row
+// b·length + t. T is float or BFloat16.
 
 /// The inputs of a step. W is the number of channels of the cache.
 template <class T>
@@ -111,8 +111,8 @@ CACHET_HOST_DEVICE inline float blended(float u, float cache, float candidate) {
   return (1.0f - u) * cache + u * candidate;
 }
 
-/// The gradients of the update gate's product, the cache and the candidate. `g` is the gradient of the result of
-/// blended().
+/// The gradients of blended() by the cache, by the candidate, and by the product from which the update gate u is
+/// computed. `g` is the gradient of the result of blended().
 struct BlendGradient {
   float update_product, cache, candidate;
 };

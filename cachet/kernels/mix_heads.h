@@ -26,13 +26,13 @@ void mix_heads_backward(const T* grad, const T* self, const T* memory, const flo
 
 // --- one element -----------------------------------------------------------------------------------------------------
 
-/// Returns (1 − s)·self + s·memory. This form is for tests and CUDA; mix_heads.cpp computes the formula with vectors.
+/// Returns (1 − s)·self + s·memory. Tests and CUDA call mixed(); mix_heads.cpp computes the formula with SIMD.
 CACHET_HOST_DEVICE inline float mixed(float self, float memory, float gate) {
   return (1.0f - gate) * self + gate * memory;
 }
 
-/// The gradients of one element of self and of memory, and the contribution of this element to d_gate. `g` is the
-/// gradient of the element that mixed() returns.
+/// The gradients of mixed() by its inputs self, memory and gate, for one element. The gradient d_gate of a head is the
+/// sum of `gate` over the elements of the head. `g` is the gradient of the result of mixed().
 struct MixedGradient {
   float self, memory, gate;
 };

@@ -34,8 +34,8 @@ void relative_softmax_rows_backward(const T* weights, const T* grad, float scale
 
 // --- one element -----------------------------------------------------------------------------------------------------
 
-/// The shift moves one number of `position` to (row, column). Returns the flat index of this number in `position`, or
-/// −1 if the shift moves a zero of the inserted column to (row, column).
+/// Returns the flat index, in the array `position`, of the number that the shift moves to (row, column). Returns −1 if
+/// the shift moves a zero of the inserted column to (row, column).
 CACHET_HOST_DEVICE inline int64_t shifted_from(int64_t row, int64_t column, RelativeSoftmaxShape shape) {
   const int64_t place = row * shape.columns + column + shape.rows;
   const int64_t from_row = place / (shape.columns + 1), from_column = place % (shape.columns + 1);

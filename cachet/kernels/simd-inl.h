@@ -28,9 +28,9 @@ HWY_INLINE int64_t Steps(D d, int64_t i, int64_t count, const Step& step) {
   return i;
 }
 
-/// Calls step(tag, i) for the elements that remain after whole vectors, in parts of 8, 4, 2 and 1 elements (only sizes
-/// below that of a vector). If the elements after the whole vectors were computed one by one, a row of 24 elements
-/// would take longer than a row of 128 elements.
+/// Calls step(tag, i) for the elements that remain after whole vectors, in parts of 8, 4, 2 and 1 elements (if smaller
+/// than a vector). If the elements after the whole vectors were computed one by one, a row of 24 elements would take
+/// longer than a row of 128 elements.
 template <class Step>
 HWY_INLINE void ForEachPart(int64_t i, int64_t count, const Step& step) {
   constexpr size_t kWhole = hn::MaxLanes(Wide());
@@ -88,7 +88,7 @@ HWY_INLINE void StoreFloat(hn::Vec<D> value, D, BFloat16* to) {
   hn::StoreU(hn::DemoteTo(narrow, hn::BitCast(wide_signed, kept)), narrow, reinterpret_cast<uint16_t*>(to));
 }
 
-/// Returns e^min(x, 88), or NaN if x is NaN. All callers get the same result with e⁸⁸ as with +∞.
+/// Returns e^min(x, 88), or NaN if x is NaN. For all callers, e⁸⁸ has the same effect as +∞.
 template <class D>
 HWY_INLINE hn::Vec<D> BoundedExp(D d, hn::Vec<D> x) {
   // The function Exp of the library Highway returns 0 for NaN.
@@ -129,8 +129,8 @@ HWY_INLINE hn::Vec<D> Softplus(D d, hn::Vec<D> x) {
 }
 
 /// Returns the error function of x with an error of at most 4e-7: x·P(x²)/Q(x²), fitted to |x| <= 4. At x = 4, the
-/// error function differs from 1 by 2e-8. The computation of one exponential would take longer than the whole
-/// computation of the error function.
+/// error function differs from 1 by 2e-8. A formula with an exponential would be slower: one exponential takes longer
+/// than the whole function Erf().
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Erf(D d, V x) {
   const auto one = hn::Set(d, 1.0f), end = hn::Set(d, 4.0f);

@@ -21,8 +21,8 @@ struct ProductShape {
   int64_t rows, columns, inner;
 };
 
-/// Computes out (rows, columns) = left (rows, inner) · right (inner, columns), or adds the product to out if `add`. The
-/// function does not repack the float32 matrices, so they should fit in a core's caches. out must not be an input.
+/// Computes out (rows, columns) = left (rows, inner) · right (inner, columns), or adds the product to out if `add`.
+/// small_gemm() does not repack the float32 matrices, so they should fit in a core's caches. out must not be an input.
 void small_gemm(const LeftMatrix& left, const DenseRows<const float>& right, const DenseRows<float>& out, bool add,
                 const ProductShape& shape);
 

@@ -18,7 +18,7 @@ enum class ConvolutionEnd { linear, gelu };
 
 // A grouped 3 × 3 convolution with zero padding. Each group has `group` input and output channels. Weights are stored
 // for SIMD vectors of channels: packed[tap][j][c] = weight[c][(c mod group) xor j][tap]. With this layout, product j
-// for output channel c reads input channel c xor j, which is one permutation of each group's channels.
+// for output channel c reads input channel c xor j: for each j, one permutation of the channels of a group.
 
 /// Packs weight (channels, group, 3, 3) as (9, group, channels). If `transposed`, packs the weights for the convolution
 /// that is applied to the gradient.

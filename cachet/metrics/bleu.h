@@ -22,7 +22,7 @@ inline constexpr std::string_view kSacreBleuVersion = "2.6.0";
 
 /// The count that is used for an order (n-gram length) without matches. With `exponential`, the first order without
 /// matches gets the count 1/2, the second 1/4, and so on (NIST's mteval-v13a.pl; method 3 of Chen and Cherry 2014).
-/// With `none`, the count is 0, so that the whole score is 0.
+/// With `none`, the count of an order without matches stays 0, so that the whole BLEU score is 0.
 enum class BleuSmoothing { exponential, none };
 
 /// Options of BLEU. The defaults are sacreBLEU's defaults for a corpus.
@@ -32,7 +32,7 @@ struct BleuOptions {
   bool effective_order = false;  // whether to ignore orders without n-grams in the text (for single sentences)
 };
 
-/// The counts from which a score is computed. The counts of a corpus are the sums over its sentences.
+/// The counts from which a BLEU score is computed. Each count of a corpus is the sum of its sentences' counts.
 struct BleuCounts {
   std::array<int64_t, kBleuOrders> correct{}, total{};  // n-grams of 1 … 4 words: matches; all in the hypothesis
   int64_t hypothesis_length = 0, reference_length = 0;  // in words; the reference nearest in length counts
@@ -59,7 +59,7 @@ class BleuCounter {
   explicit BleuCounter(BleuOptions options = {}) : options_(options), matches_(kBleuOrders) {}
 
   const BleuOptions& options() const { return options_; }
-  /// Returns the counts of one sentence. Throws std::invalid_argument if there are no references.
+  /// Returns the BLEU counts of one sentence. Throws std::invalid_argument if there are no references.
   BleuCounts count(std::string_view hypothesis, std::span<const std::string_view> references);
 
  private:
@@ -72,13 +72,13 @@ class BleuCounter {
 
 Bleu bleu(const BleuCounts& counts, const BleuOptions& options = {});
 
-/// Returns the score of a corpus. Each element of `references` has one reference for each hypothesis. If there are no
-/// sentences or no references, or if an element of `references` does not have the length of `hypotheses`, throws
+/// Returns the BLEU score of a corpus. Each element of `references` has one reference for each hypothesis. If there are
+/// no sentences or no references, or if an element of `references` does not have the length of `hypotheses`, throws
 /// std::invalid_argument; the message names the element.
 Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
                  const BleuOptions& options = {});
 
-/// Returns the score of one sentence. Orders (n-gram lengths) for which the sentence has no n-grams are ignored.
+/// Returns the BLEU score of a sentence. Orders (n-gram lengths) for which the sentence has no n-grams are ignored.
 Bleu sentence_bleu(std::string_view hypothesis, std::span<const std::string_view> references, BleuOptions options = {});
 
 /// Returns "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0", or "nrefs:var" if `references` is empty.

@@ -10,7 +10,7 @@ namespace cachet::metrics {
 
 /// Draws samples with replacement. A resample has as many draws as there are samples: some samples occur several times
 /// and others do not occur. The variation of a score over resamples estimates its variation over test sets (Efron
-/// 1979). The randomly drawn indices depend only on the number of samples.
+/// 1979). The seed is fixed, so that the drawn indices depend only on the number of samples.
 class Resampler {
  public:
   /// `samples`: number of samples, from 0 to 2³² − 1.

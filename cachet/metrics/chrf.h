@@ -18,8 +18,8 @@ struct ChrfOptions {
   bool blanks = false;          // whether blanks count as characters; if not, they are removed
 };
 
-/// The counts of n-grams, for each order n, from which the score chrF is computed. The counts of a corpus are the sums
-/// over its sentences.
+/// The counts of n-grams, for each order n, from which the score chrF is computed. Each count of a corpus is the sum of
+/// its sentences' counts.
 struct ChrfCounts {
   struct Order {
     int64_t hypothesis = 0, reference = 0, correct = 0;  // numbers of n-grams

@@ -10,12 +10,12 @@
 namespace cachet::models {
 
 /// A model and synthetic samples of its input size, for counting operations and timing. The samples are made once. Each
-/// call is a step in the middle of a run: the state between steps (a memory, a cache, memory tokens) is full. All calls
-/// of a trial do the same work.
+/// call is like a step in the middle of a run: the state from earlier steps (a memory, a cache, memory tokens) is full.
+/// All calls of a trial do the same work.
 struct Trial {
   std::function<torch::Tensor()> forward;  // returns the model's first output (batch, …)
-                                           // The tensor sizes in forward() do not depend on values.
-                                           // Therefore, forward() also runs on the meta device.
+                                           // No tensor size in forward() depends on a tensor's values, so that
+                                           // forward() also runs on the meta device.
   std::function<torch::Tensor()> loss;     // returns the training loss as a scalar, penalties included
 };
 

@@ -44,8 +44,8 @@ void check_norm(const config::View& table, const nn::NormOptions& norm, int64_t 
 /// Records a problem if a norm reads later tokens. Call check_causal_norm() for models that write text token by token.
 void check_causal_norm(const config::View& table, const nn::NormOptions& norm);
 
-/// If a classifier with this norm before the mean over tokens gives the same answer for every input, adds a note for
-/// the user. `channels`: the width of the last layer.
+/// If `norm` before the mean over tokens makes a classifier give the same output for every input, adds a note for the
+/// user. `channels`: the width of the last layer.
 void note_norm_before_mean(const config::View& table, const nn::NormOptions& norm, int64_t channels);
 
 /// Records a problem with `key` if `ratio` · `embed_dim`, the hidden width of an MLP, is less than one channel.

@@ -19,8 +19,8 @@ struct ModelInput {
   std::string text{};                                                        // "3 x 224 x 224"
 };
 
-/// A model as a recipe describes it, not yet built. Reading a recipe collects problems. If the recipe has problems,
-/// Document::finish() reports all of them before the model is built.
+/// The parsed configuration of a model that is not yet built. Reading a recipe collects problems. If the recipe has
+/// problems, Document::finish() reports all of them before the model is built.
 struct ModelPlan {
   std::string name;
   ModelInput input;

@@ -18,9 +18,9 @@ namespace cachet::models {
 
 inline constexpr int64_t kImageNetClasses = 1000;
 
-/// A named model, which is a member of a family of models. For each capability of the model, such as
-/// `image_classifier`, a function reads a plan from a `[model]` table. The plan's default values come from the named
-/// model and from the data. If the model lacks a capability, the function for this capability is empty.
+/// A named model of a family of models. For each capability of the model, such as `image_classifier`, a function parses
+/// a `[model]` table and returns a plan of the model. The plan's default values come from the named model and from the
+/// data. If the model lacks a capability, the function for this capability is empty.
 struct RegisteredModel {
   std::string name;
   std::function<ImageClassifierPlan(const config::View& table, const ImageDefaults& defaults)> image_classifier{};
@@ -77,7 +77,7 @@ RegisteredModel pyramid_member(const std::string& name, const Options& options, 
               }};
 }
 
-// The families of models, each in its own file. Names and default values of the models are the published ones.
+// The families of models, each in its own file. Names and default values are those of the published models.
 std::vector<RegisteredModel> vision_transformer_models();          // vit_*, deit_*: timm's names
 std::vector<RegisteredModel> pyramid_vision_transformer_models();  // pvt_*, pvt_v2_*
 std::vector<RegisteredModel> swin_transformer_models();            // swin_*: timm's names

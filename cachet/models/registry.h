@@ -43,7 +43,7 @@ std::vector<Capability> abilities_of(std::string_view name);
 // problem.
 
 ImageClassifierPlan read_image_classifier(const config::View& table, const ImageDefaults& defaults = {});
-/// Reads a backbone without a classifier. The table of a backbone has no key `classes`.
+/// Reads the `[model]` table of a backbone without a classifier. The table of a backbone has no key `classes`.
 FeaturePyramidPlan read_feature_pyramid(const config::View& table, const ImageDefaults& defaults = {});
 SequenceClassifierPlan read_sequence_classifier(const config::View& table, const SequenceDefaults& defaults = {});
 LanguageModelPlan read_language_model(const config::View& table, const LanguageDefaults& defaults = {});
@@ -56,7 +56,7 @@ ObjectDetectorPlan read_object_detector(const config::View& table, const ImageDe
 /// model except `name`.
 ImageClassifierPlan read_image_classifier(std::string_view name, const config::View& table,
                                           const ImageDefaults& defaults = {});
-/// Reads a model of any kind. The returned plan builds the model with its main capability (such as image_classifier).
+/// Reads any `[model]` table. The returned plan builds the model with its main capability (such as image_classifier).
 ModelPlan read_model(std::string_view name, const config::View& table);
 
 /// Returns the `[model]` keys that set the size of the model with this name, with their values: {"depth", "12"},

@@ -22,8 +22,8 @@ struct TokenLayout {
   int64_t class_tokens = 0;    // leading tokens that are off the grid
   at::Tensor padding{};        // (B, L) bool, true = padding; undefined = none
   int64_t full_length = 0;     // length of the model's longest sequence, with class tokens
-                               // Must be set if all sequences of a batch may be shorter. If `full_length` is 0, the
-                               // batch's number of tokens is used as the full length.
+                               // Set `full_length` if a batch may have only shorter sequences. If full_length is 0, the
+                               // batch's number of tokens is used.
 };
 
 /// Additional arguments of attention to relative positions. A model computes the arguments for relative positions once
@@ -37,8 +37,8 @@ struct RelativeLayout {
 struct AttentionArgs {
   TokenLayout query{}, context{};
   at::Tensor bias{};                // additive, broadcastable to (B, H, Lq, Lk); undefined = no bias
-                                    // If the bias's first dimension divides B, the bias is repeated along B: the
-                                    // windows of a sample are consecutive.
+                                    // If the bias's first dimension W divides B, sample b uses the bias b mod W: an
+                                    // image's windows are consecutive samples.
   bool causal = false;              // key j is visible to query i iff j <= i + (Lk - Lq)
   AttentionState* state = nullptr;  // state of a session, owned by the caller; null = the call belongs to no session
   RelativeLayout relative{};        // for layers that attend to relative positions; other layers ignore it

@@ -24,8 +24,8 @@ class PlugIn {
  public:
   virtual ~PlugIn() = default;
 
-  /// Returns why a model with this plug-in cannot be exported. The text is empty if a model with this plug-in can be
-  /// exported.
+  /// Returns the reason why a model with this plug-in cannot be exported. If such a model can be exported, returns an
+  /// empty text.
   const std::string& why_not_exported() const { return why_not_exported_; }
   void refuse_export(std::string why) { why_not_exported_ = std::move(why); }
 

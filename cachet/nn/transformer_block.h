@@ -83,15 +83,15 @@ class TransformerBlock : public Cloneable<TransformerBlock>, public Foldable, pu
  public:
   /// Makes a block with multi-head attention and a plain feed-forward network.
   TransformerBlock(const TransformerBlockOptions& options, const PlugIns& plug_ins);
-  /// Makes a block from parts of the backbone. Uses dim, stochastic_depth, norm_eps and norm_place of `options`, and
-  /// norm and outliers of `plug_ins`.
+  /// Makes a block from given parts, such as an attention of the backbone. Uses dim, stochastic_depth, norm_eps and
+  /// norm_place of `options`, and norm and outliers of `plug_ins`.
   TransformerBlock(const TransformerBlockOptions& options, const PlugIns& plug_ins, BlockParts parts);
 
-  /// x (B, T, dim) -> (B, T, dim). args.state must come from make_state(). With a state for memory, the context of
-  /// self-attention is the inputs of earlier calls, normalised like x, followed by x. `encoder`: the tokens of the
-  /// encoder, needed by a block with cross attention. In a decoding session, the encoder's tokens may be absent after
-  /// the first call. Throws c10::Error if a block with cross attention gets neither `encoder` nor a state, or another
-  /// block gets `encoder`. In training, outliers are added to x first.
+  /// x (B, T, dim) -> (B, T, dim). args.state must come from make_state(). With a state for memory, self-attention
+  /// attends to the inputs of earlier calls, normalised like x, and to x. `encoder`: the tokens of the encoder, needed
+  /// by a block with cross attention. In a decoding session, the encoder's tokens may be absent after the first call.
+  /// Throws c10::Error if a block with cross attention gets neither `encoder` nor a state, or another block gets
+  /// `encoder`. In training, outliers are added to x first.
   torch::Tensor forward(const torch::Tensor& x, const AttentionArgs& args, const EncoderTokens& encoder = {});
 
   /// Returns the state of a session, with parts `attn` and `cross_attn`. Decoding projects the encoder's tokens once.

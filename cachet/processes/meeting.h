@@ -26,8 +26,8 @@ struct MeetingOptions {
 /// GLOO_SOCKET_IFNAME names. If GLOO_SOCKET_IFNAME is not set, processes on several machines use the interface of the
 /// host name. The exchange is not encrypted, and processes are not authenticated: use a private network. `socket`: the
 /// socket of rank 0's store. Without a socket, the store listens on the port of `place` on all interfaces. Throws
-/// ProcessLost if a process does not arrive in time, std::runtime_error if the settings of two processes differ or if
-/// this process cannot listen, and exceptions of while_waiting.
+/// ProcessLost if a process does not arrive in time. Throws std::runtime_error if the settings of two processes differ
+/// or if this process cannot listen.
 std::shared_ptr<ProcessGroup> meet(const ProcessPlace& place, LocalSocket* socket = nullptr,
                                    const MeetingOptions& options = {});
 

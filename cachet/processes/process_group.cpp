@@ -351,7 +351,7 @@ std::optional<std::string> ProcessGroup::known_failure() const {
 std::string ProcessGroup::why_not_connected(const std::string& cause) const {
   const std::string why = why_lost("connecting", cause);
   if (why != kGone + std::string(" (connecting)")) return why;
-  return "the processes have met, but Gloo cannot connect them: " + config::plain_message(cause) +
+  return "the processes have found each other, but Gloo cannot connect them: " + config::plain_message(cause) +
          "; set GLOO_SOCKET_IFNAME to the network interface that Gloo should use";
 }
 

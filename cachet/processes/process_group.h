@@ -22,7 +22,7 @@ class Work;
 
 namespace cachet::processes {
 
-/// The error if another process has ended or did not do its part in time. If the process is known, what() names it.
+/// The error if another process has ended or did not do its part in time. what() names the process if it is known.
 class ProcessLost : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -55,11 +55,11 @@ class ProcessGroup : public ops::BatchReducer {
   int64_t size() const { return size_; }
   bool leads() const { return rank_ == 0; }
 
-  /// Adds up `sums` over all processes; their results are bitwise equal. With Gloo, the host sums even GPU tensors.
+  /// Sums `sums` over all processes, with bitwise equal results on each. With Gloo, the host sums even GPU tensors.
   void all_reduce(at::Tensor& sums) override;
 
-  /// Sends rank 0's number or text to all processes. The other processes wait as long as rank 0 runs, for example
-  /// during its evaluation. Rank 0 waits until all other processes have called broadcast().
+  /// Sends rank 0's number or text to all processes. While rank 0 runs, the other processes wait without a time limit,
+  /// for example during rank 0's evaluation. Rank 0 waits until all other processes have called broadcast().
   int64_t broadcast(int64_t word);
   std::string broadcast(const std::string& text);
 
@@ -78,7 +78,7 @@ class ProcessGroup : public ops::BatchReducer {
                        std::chrono::milliseconds patience = std::chrono::seconds(8));
 
   /// Sets a function that returns the reason why another process is gone. Only the process that started the other
-  /// processes has this function.
+  /// processes sets such a function.
   void ask_about_lost(std::function<std::optional<std::string>()> fate) { fate_ = std::move(fate); }
 
  private:
@@ -86,9 +86,9 @@ class ProcessGroup : public ops::BatchReducer {
   void together(const char* what, const Call& call);
   /// Waits for the end of `call`, a collective call of all processes.
   void wait_for_all(c10d::Work& call, bool names_stragglers);
-  /// Sends rank 0's tensor to all processes. The tensors are summed, so all processes except rank 0 pass zeros.
+  /// Sends rank 0's tensor to all processes. The call sums the tensors of all processes, so all other ranks pass zeros.
   void broadcast_tensor(const at::Tensor& said);
-  /// Before the backend is connected, broadcast() of a text and gather() use these functions, which use the store.
+  /// Before connect(), broadcast() of a text and gather() call the next two functions, which use the store.
   std::string text_from_store(const std::string& text);
   std::vector<std::string> texts_through_store(const std::string& bytes);
   /// Waits until every other process has called sign_that_it_waits() for the current call.
@@ -100,15 +100,15 @@ class ProcessGroup : public ops::BatchReducer {
   /// Returns the text that each process wrote last with sign_that_it_waits(), in the order of the ranks: an empty text
   /// for this process, and for a process that has not written a text yet. Throws if the store no longer exists.
   std::vector<std::string> signs() const;
-  /// Stores the latest text (see signs()) of each other process, for comparison with later texts.
+  /// Stores the result of signs(), with which missing() compares later signs.
   void look_at_signs() noexcept;
-  /// Returns the ranks of processes without a text from this call, or with the same text as at look_at_signs().
+  /// Returns the ranks without a sign (see signs()) for this call, or without a new sign since look_at_signs().
   std::vector<int64_t> missing(const std::vector<std::string>& signs) const;
   void name_missing(std::chrono::steady_clock::duration waited) noexcept;
   std::string late_names() const;
   /// Returns the reason that a failed process left in the store, or the way in which a process ended.
   std::optional<std::string> known_failure() const;
-  /// Describes the known reasons of a failed call.
+  /// Return the text of the error for a failed communication call, with the reason if the reason is known.
   std::string why_not_connected(const std::string& cause) const;
   std::string why_lost(const char* what, const std::string& cause) const;
 

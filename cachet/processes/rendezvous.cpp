@@ -36,7 +36,7 @@ int64_t number_in_environment(const char* name, int64_t least, int64_t most) {
 }
 
 [[noreturn]] void fail(const char* what) {
-  throw std::runtime_error(std::string("cannot open a socket for the processes to meet at: ") + what + ": " +
+  throw std::runtime_error(std::string("cannot open the socket at which the processes connect: ") + what + ": " +
                            std::strerror(errno));
 }
 

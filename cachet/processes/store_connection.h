@@ -10,9 +10,9 @@
 namespace cachet::processes {
 
 /// Opens the common store of all processes of a run. Unless torchrun serves the store, process 0 serves it on `socket`,
-/// or on place.port if `socket` is null. The other processes try to connect until the time `until`. Throws ProcessLost
-/// if no store answers in time or if another program answers at its port, and std::runtime_error if process 0 cannot
-/// listen on the port.
+/// or on place.port if `socket` is null. A process that does not serve the store tries to connect until the time
+/// `until`. Throws ProcessLost if no store answers in time or if another program answers at its port, and
+/// std::runtime_error if process 0 cannot listen on the port.
 c10::intrusive_ptr<c10d::Store> open_store(const ProcessPlace& place, LocalSocket* socket,
                                            const MeetingOptions& options, std::chrono::steady_clock::time_point until);
 

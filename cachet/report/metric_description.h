@@ -8,8 +8,8 @@
 
 namespace cachet::report {
 
-/// The format of a number. In the order of the values: the unchanged number; a fraction in percent; three decimals; no
-/// decimals; a prefix (1.86 G); a rate with three digits; a duration in seconds as "1m05s".
+/// The format of a number: unchanged (`number`), in percent (`percent`), with three decimals (`fixed`), without
+/// decimals (`whole`), with a prefix as in 1.86 G (`count`), with three digits (`rate`), or as in "1m05s" (`duration`).
 enum class ValueForm { number, percent, fixed, whole, count, rate, duration };
 
 /// Returns the word that run.json has for `form`, such as "percent". For an unknown word, form_from() returns `number`.

@@ -23,7 +23,7 @@ ShareInterval wilson_interval(double fraction, double count);
 /// the ends of Wilson's interval: " (95.2 % to 100.0 %)". If share_of > 0, the value is a fraction of `share_of`
 /// samples. If the distance from a fraction to one end of Wilson's interval differs from `error` by more than a tenth
 /// of `error`, the text has Wilson's interval instead of ±. If there is no error, returns an empty text. The function
-/// `text` formats an error. The function `end_text` (or `text`, if `end_text` is empty) formats an end of the interval.
+/// `text` formats `error`. The function `end_text` (or `text`, if `end_text` is empty) formats an end of the interval.
 std::string uncertainty_text(double value, std::optional<double> error, int64_t share_of,
                              const std::function<std::string(double)>& text,
                              const std::function<std::string(double)>& end_text = {});

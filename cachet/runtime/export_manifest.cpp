@@ -145,7 +145,7 @@ ImagePreparation read_image(const Reader& json, int64_t version) {
   image.first_width = json["first_width"].integer(0, 65536);
   image.middle = json["middle"].yes_or_no();
   if ((image.first_height == 0) != (image.first_width == 0) || (image.first_height == 0 && !image.middle))
-    json.fail("must set both first_height and first_width above 0, or both to 0 if middle is true");
+    json.fail("must set first_height and first_width above 0, or set both to 0 and middle to true");
   image.crop_fraction = json["crop_fraction"].number();
   if (image.crop_fraction < 0.1 || image.crop_fraction > 1) json["crop_fraction"].fail("must be from 0.1 to 1");
   // Cropping the middle, an image is first made so much larger.
@@ -229,7 +229,7 @@ void check_form(const Json& parsed, const Reader& json, int64_t version) {
   if (version >= kDigestVersion) {
     Json rest = parsed;
     rest.erase("digest");
-    if (json["digest"].text() != digest_of_all(rest)) json["digest"].fail("does not match the rest of the file");
+    if (json["digest"].text() != digest_of_all(rest)) json["digest"].fail("does not match the other keys of the file");
     return;
   }
   const bool is_oriented = json.has("image") && json["image"].has("orientation");
@@ -288,7 +288,7 @@ std::optional<std::string> lack_of(const ExportManifest& manifest) {
   std::string lack = std::string("is an export of an earlier version: ") + kExportManifest +
                      " has neither a digest of its content nor the name of the checkpoint";
   if (ids != manifest.inputs.end()) {
-    lack += ", and does not limit lengths and token ids";
+    lack += ", and no limits for lengths and token ids";
     if (ids->shape.size() > 1 && ids->shape[1] >= 0)
       lack += ". The export pads each sequence to " + std::to_string(ids->shape[1]) +
               " tokens, so the prediction for a shorter sequence may differ from the prediction of the run";
@@ -378,7 +378,7 @@ ExportManifest read_export(const fs::path& folder) {
   ExportManifest manifest = read_export_manifest(folder);
   for (const auto& [file, digest] : manifest.files)
     if (io::sha256_hex(io::read_file(folder / file, kMaxFileBytes)) != digest)
-      throw io::Error((folder / file).string() + ": its SHA-256 is not the one in " + kExportManifest +
+      throw io::Error((folder / file).string() + ": its SHA-256 differs from the SHA-256 in " + kExportManifest +
                       ", so the file was changed or damaged; export the model again");
   return manifest;
 }

@@ -32,8 +32,8 @@ std::string_view to_string(Precision precision);  // "f32"
 [[deprecated("to_string")]] inline std::string_view word(Precision precision) { return to_string(precision); }
 std::string_view model_file(EngineKind engine);  // "model.xml"
 
-/// An input of the model. A size of −1 in the shape is not fixed. If the manifest does not give a limit, the limit is
-/// 0.
+/// An input of the model. A size of −1 in `shape` stands for any size. If the manifest gives no value for `longest` or
+/// `vocabulary`, the member is 0.
 struct ExportedInput {
   std::string name;
   Element element = Element::float32;
@@ -52,9 +52,9 @@ struct ImagePreparation {
   /// If first_height and first_width are 0, the whole image is not resized first.
   int64_t first_height = 0, first_width = 0;
   /// If `middle` is true, the image is then resized without distortion to the smallest size that covers the model's
-  /// input size divided by crop_fraction, and its middle is the input. If `middle` is false, the whole image is
-  /// normalised and then resized. Resized pixels are integers, as in Pillow; normalised images are floating point. The
-  /// key "resize_in" in export.json names the type in which images are resized.
+  /// input size divided by crop_fraction, and the middle of the resized image is the input. If `middle` is false, the
+  /// whole image is normalised and then resized. Resized pixels are integers, as in Pillow; normalised images are
+  /// floating point. The key "resize_in" in export.json names the type in which images are resized.
   bool middle = true;
   double crop_fraction = 1;
   PixelFilter filter = PixelFilter::bicubic;
@@ -85,8 +85,8 @@ struct ExportManifest {
   const std::string& digest_of(const std::string& file) const;
 };
 
-/// Writes the manifest in the form whose number is manifest.version. From form 3 on, the key "digest" has the SHA-256
-/// of the rest of the manifest.
+/// Writes the manifest in the form whose number is manifest.version. In form 3 and later forms, the key "digest" has
+/// the SHA-256 of the other entries of the manifest.
 std::string to_json(const ExportManifest& manifest);
 
 /// Returns a line for the user about what an export of an earlier version lacks, or std::nullopt for a complete export.

@@ -8,9 +8,9 @@
 #include "cachet/runtime/session.h"
 
 /// All code that uses OpenVINO is in separate shared libraries, the modules. A module is loaded at its first use. A
-/// program that needs no OpenVINO therefore starts without it, and also runs where OpenVINO is not installed. Each
-/// module exports one function, which has the name of the module (the library) and returns a struct of functions. The
-/// first member of the struct is the version of Cachet.
+/// program that needs no OpenVINO also runs where OpenVINO is not installed. Each module exports one function, which
+/// has the name of the module (the library) and returns a struct of functions. The first member of the returned struct
+/// is the version of Cachet to which the module belongs.
 namespace cachet::runtime {
 
 /// Error for an OpenVINO module (a shared library) that cannot be used. what() is a part of a sentence, and names the
@@ -20,9 +20,9 @@ class ModuleError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Returns the file of a module: in the folder of the library that contains this function, or in its subfolder lib,
-/// where the programs of a build find it. The path is empty if the file of the module does not exist, or if this is a
-/// build without OpenVINO.
+/// Returns the file of a module. Searches the folder of the library or program that contains this function, and then
+/// the subfolder lib of this folder. The path is empty if the file of the module does not exist, or if this is a build
+/// without OpenVINO.
 std::filesystem::path module_file(const std::string& module);
 
 /// Loads a file of module_file() and returns the function that has the name `module`. A file that is already loaded is

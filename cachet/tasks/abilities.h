@@ -14,11 +14,11 @@
 #include "cachet/train/step/metrics.h"
 
 /// Capabilities of a task other than training and evaluating. A command casts a task to the interface that the command
-/// needs (dynamic_cast). If a task does not have the interface that a command needs, the command prints a line about
-/// it.
+/// needs (dynamic_cast). If a task does not have the interface that a command needs, the command prints a message about
+/// the task.
 namespace cachet::tasks {
 
-/// A line of JSON with its line end. The line begins with the sample's number, without spaces: `{"index":7,`. If an
+/// A line of JSON with its line end. A record begins with the sample's number, without spaces: `{"index":7,`. If an
 /// interrupted process left the last line incomplete, a reader recognises the incomplete line by its beginning.
 using Record = std::string;
 using SeenRecord = std::function<void(const Record& record)>;
@@ -57,11 +57,11 @@ class Predictor {
   /// Whether predictions rank classes. If the predictions do not rank classes, the task ignores AnswerOptions.
   virtual bool ranks_classes() const { return true; }
   /// Reads a sample. While a sample is read, no other function of the task may run except answer_given() for other
-  /// samples. Throws io::Error that describes the fault. The error about a text does not name the sample.
+  /// samples. If the sample cannot be read, throws io::Error, which names the sample only if it is an image file.
   virtual std::unique_ptr<PreparedSample> prepare_given(const std::string& sample) = 0;
   /// Returns a record for each sample, in the order of the samples.
   virtual std::vector<Record> answer_given(const PreparedSamples& samples, const AnswerOptions& options) = 0;
-  /// Returns lines for the user about the samples read so far that were changed by rules, or whose files are unusual.
+  /// Returns notes for the user about the samples read so far, such as the number of truncated sequences.
   virtual std::vector<std::string> notes_on_given() const { return {}; }
 };
 
@@ -74,8 +74,8 @@ class AnswersEvaluationSamples {
   /// masks). If the evaluation has not decoded the image, reads the image's file.
   virtual std::string sample_digest(int64_t index) = 0;
   /// If version 0.1.0 used another rule for predictions, returns the digest that version 0.1.0 computed for the sample.
-  /// Records with this digest are computed again. If version 0.1.0 used the present rule for predictions, returns an
-  /// empty text.
+  /// If a record has the digest of version 0.1.0, the record is computed again. If version 0.1.0 used the present rule
+  /// for predictions, returns an empty text.
   virtual std::string earlier_digest(int64_t /*index*/) { return {}; }
   virtual void answer_evaluation(int64_t first, const AnswerOptions& options, const SeenRecord& seen) = 0;
 };
@@ -104,8 +104,8 @@ class WritesResults {
   virtual std::vector<NamedFile> results_of_evaluation(const NextRecord& next) = 0;
 };
 
-/// Evaluates in two steps. The first step runs the model and saves records; the second step computes the metrics from
-/// the records. An interrupted evaluation can therefore continue from its records. A finished evaluation can be scored
+/// Evaluates in two steps: first runs the model and saves records of the samples, then computes the metrics from the
+/// records. An interrupted evaluation can therefore continue from its records. A finished evaluation can be scored
 /// again without the model. The model must be in evaluation mode.
 class EvaluatesRecords {
  public:
@@ -120,7 +120,7 @@ class EvaluatesRecords {
   /// Computes the records, beginning with record `first`. Passes each record to `seen` as soon as it is computed. The
   /// records have the order of the samples in evaluate().
   virtual void record_evaluation(int64_t first, const SeenRecord& seen) = 0;
-  /// Computes the metrics from all records in their order. The metrics equal those of evaluate() bit for bit. Throws
+  /// Computes the metrics from all records in their order, bitwise equal to the metrics of evaluate(). Throws
   /// std::runtime_error if a line is not a record of the evaluation's samples, or if the record of a sample is missing.
   virtual train::Metrics evaluate_records(const NextRecord& next) = 0;
 };
@@ -133,8 +133,8 @@ class TabulatesEvaluation {
   virtual std::string evaluation_table() const = 0;
 };
 
-/// Describes how a task's scores were computed. A task describes the computation of scores, such as BLEU, whose value
-/// depends on the method.
+/// Describes how a task's scores were computed. The value of a score such as BLEU depends on the method of its
+/// computation.
 class SignsScores {
  public:
   virtual ~SignsScores() = default;
@@ -192,9 +192,9 @@ struct ScoredLine {
 class ScoresText {
  public:
   virtual ~ScoresText() = default;
-  /// Scores lines. `next_line` returns a line without its end, or an empty optional after the last. `seen` gets each
-  /// line in order, as soon as the tokens of the line are scored. While lines are scored, `scored` gets the number of
-  /// tokens scored so far, even within long lines.
+  /// Scores lines. `next_line` returns a line without its end, or an empty optional after the last line. `seen` gets
+  /// each line in order, as soon as the tokens of the line are scored. While lines are scored, `scored` gets the number
+  /// of tokens scored so far, even within long lines.
   virtual void score_text(const std::function<std::optional<std::string>()>& next_line,
                           const std::function<void(const ScoredLine& line)>& seen,
                           const std::function<void(int64_t tokens)>& scored) = 0;

@@ -9,8 +9,8 @@
 
 namespace cachet::tasks {
 
-/// The memory that a process takes for a run, in bytes, in addition to its memory before the model is built.
-/// The estimate does not include the data themselves.
+/// The memory that a process takes for a run, in bytes, in addition to its memory before the model is built. The
+/// estimate does not include the memory of the data set itself.
 struct MemoryEstimate {
   int64_t samples = 0;      // number of samples in a micro-batch
   int64_t parameters = 0;   // parameters, with the states of norms and caches
@@ -103,8 +103,8 @@ std::optional<MemoryVerdict> judge_memory(const RecipePlan& plan, const MemoryQu
 std::string refusal_text(const RecipePlan& plan, const MemoryVerdict& verdict, bool resumes = false);
 
 /// Returns settings "key=value" for the largest micro-batches that fit into the memory, so that each step has the same
-/// samples as with the recipe's own batch size (if necessary, with train.state = "first"). The gradients of a model
-/// without states (statistics of norms, caches) then also stay the same; states change once per step. Returns no
+/// samples as with the recipe's own batch size (if necessary, with train.state = "first"). The settings do not change
+/// the gradients of a model without states (statistics of norms, caches). States are updated once per step. Returns no
 /// settings if the recipe's batch fits into the memory. Throws std::runtime_error if not even one sample fits.
 std::vector<std::string> settings_that_fit(const RecipePlan& plan, const MemoryVerdict& verdict);
 

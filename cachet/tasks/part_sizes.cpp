@@ -32,7 +32,7 @@ std::optional<std::string> part_sizes_text(const RecipePlan& plan) {
 std::optional<std::string> other_parts_note(const RecipePlan& run, const RecipePlan& recipe) {
   if (!run.training.train.has_parts()) return std::nullopt;
   if (!recipe.training.train.has_parts())
-    return "the run has " + full_text(run) + ", but the recipe has one state for all parts";
+    return "the run has " + full_text(run) + ", but the recipe has one state for all parts (statistics and caches)";
   if (count_text(run) == count_text(recipe) && size_text(run) == size_text(recipe)) return std::nullopt;
   return "the run has " + full_text(run) + ", but the recipe has " + count_text(recipe) + " of " + size_text(recipe);
 }

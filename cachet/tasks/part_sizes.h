@@ -12,8 +12,8 @@ namespace cachet::tasks {
 /// empty value if all parts use the same state of the model.
 std::optional<std::string> part_sizes_text(const RecipePlan& plan);
 
-/// Returns a line for the user if a run and its recipe divide a step into different parts: "64 states of 16 images; the
-/// recipe has 8 of 128". `recipe` is the plan for the recipe's own number of processes (train::processes_of_recipe).
+/// If a run divides a step differently from its recipe, returns "the run has 64 states of 16 images, but the recipe has
+/// 8 of 128". `recipe` is the plan for the recipe's own number of processes (train::processes_of_recipe).
 std::optional<std::string> other_parts_note(const RecipePlan& run, const RecipePlan& recipe);
 
 }  // namespace cachet::tasks

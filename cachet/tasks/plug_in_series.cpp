@@ -131,7 +131,7 @@ report::Section normality_section(const std::vector<LayerNormality>& layers) {
       {},
       "Normal channels (PNAC): the fraction of a norm's channels whose statistics over the last " +
           std::to_string(layers.front().passes) +
-          " training passes pass D'Agostino and Pearson's test at 0.05. The fraction was recorded during training.",
+          " training steps pass D'Agostino and Pearson's test of normality at level 0.05, recorded during training.",
       /*after_curves=*/true};
   const auto chart = [&](const std::string& title) {
     report::LineChart lines{title, "step", "normal channels"};

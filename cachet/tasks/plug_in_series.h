@@ -11,7 +11,7 @@
 namespace cachet::tasks {
 
 // Names of series in a run's metrics.jsonl. Task::observe() measures these series for the plug-ins of a model. In
-// metrics.jsonl, each of these names is followed by the path of a layer.
+// metrics.jsonl, the path of a layer follows the name of a plug-in series.
 inline constexpr std::string_view kShareSeries = "share/";      // σ(λ), one value per head
 inline constexpr std::string_view kCacheSizeSeries = "cache/";  // root mean square of the tokens in a cache
 inline constexpr std::string_view kUnifiedNormSeries = "un/";   // numbers of steps: all, on window statistics, filtered

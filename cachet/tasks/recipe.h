@@ -29,8 +29,8 @@ struct RecipePlan {
   std::unique_ptr<Task> build(Splits splits = Splits::both) const;
 
   /// At the beginning of a run, loads the weights that train.init names into the task's model. If the model has unified
-  /// norms, their warm-up starts again. Returns lines that report the result; empty if the recipe names no weights.
-  /// Throws io::Error, train::DamagedCheckpoint. Weights of the hub or of an https address are downloaded first
+  /// norms, their warm-up starts again. Returns lines that report the loaded weights, or no lines if the recipe names
+  /// none. Throws io::Error, train::DamagedCheckpoint. Weights of the hub or of an https address are downloaded first
   /// (hub/fetch.h).
   std::vector<std::string> initialize(train::TrainingTask& task, const hub::DownloadOptions& downloads) const;
   /// Loads the weights of train.init without reports of downloads.

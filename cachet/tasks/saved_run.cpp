@@ -96,7 +96,7 @@ std::optional<std::string> complete_run(const std::filesystem::path& run, const 
     try {
       const RecipePlan plan = read_plan(run, place).plan;
       if (!plan.task->keys_from_training_data())
-        return "the run was trained without the means and deviations of its data";
+        return "the run was trained without the mean and std of its training data";
       if (auto absent = plan.task->absent_data()) throw io::Error(*absent);
       const SavedFiles keep = plan.task->files_to_keep();
       for (const auto& [split, digest] : keep.digests)
@@ -107,7 +107,7 @@ std::optional<std::string> complete_run(const std::filesystem::path& run, const 
         io::write_file_atomically(run / name, bytes);
         progress.log((run / name).string() +
                      " is new: an earlier version trained the run and did not store the values of this file. " +
-                     "The values were now computed from the training data");
+                     "Cachet has now computed the values from the training data");
       }
       return std::nullopt;
     } catch (const std::runtime_error& error) {
@@ -147,7 +147,7 @@ SavedRun open_saved_run(const std::filesystem::path& given, const std::vector<st
   SavedPlan read = read_plan(saved.run, settings);
   if (const auto keys = read.plan.task->keys_from_training_data(); keys && !saved.exported) {
     const std::optional<std::string> why =
-        is_folder ? "a model folder does not have these values" : complete_run(saved.run, read.plan);
+        is_folder ? "a model folder does not store the mean and std of its data" : complete_run(saved.run, read.plan);
     if (why)
       saved.lack = saved.run.string() + ": " + *keys + " are not known and cannot be computed (" + *why +
                    "); give both with --set";

@@ -21,14 +21,14 @@ struct SavedRun {
   RecipePlan plan;                                    // the run's resolved plan with the changes of `settings`
   std::string recipe;                                 // the resolved recipe as TOML
   std::optional<runtime::ExportManifest> exported{};  // manifest of an export, whose engine computes the model
-  /// The recipe's values that affect predictions, as TOML. The text leaves out the speed and duration of training, the
-  /// location of the data, and keys that the recipe leaves at their defaults.
+  /// The recipe's values that affect predictions, as TOML. This member leaves out the speed and duration of training,
+  /// the location of the data, and keys that the recipe leaves at their defaults.
   std::string what_answers_depend_on;
-  /// The values of what_answers_depend_on in the forms that version 0.1.0 wrote. Each text that version 0.1.0 wrote
-  /// includes the path of the data, and some of these texts also include keys that the recipe leaves at their defaults.
+  /// The values of what_answers_depend_on in the forms that version 0.1.0 wrote. All forms of version 0.1.0 include the
+  /// path of the data, and some of the forms also include keys that the recipe leaves at their defaults.
   std::vector<std::string> old_answer_values{};
-  /// The reason why predictions are impossible: a value that the run took from its training data is not known. The
-  /// reason is a line for the user, and load() throws an exception with this line.
+  /// The reason why predictions are impossible: a value that the run took from its training data is not known. If
+  /// `lack` is set, load() throws an exception with the line `lack`.
   std::optional<std::string> lack{};
   /// The lock of a checkpoint. While the lock or a copy of it exists, training does not remove the checkpoint.
   std::optional<io::FolderLock> held{};
@@ -41,7 +41,7 @@ struct SavedRun {
 ///
 /// A run of an earlier version may lack a file that a current run stores (TaskPlan::files_to_keep). If a run lacks a
 /// file, and its training data exist and have the digest that the run stores, the missing file is computed once and
-/// stored in the run. A line for the user reports this.
+/// stored in the run. If a file was computed, a line for the user reports this.
 SavedRun open_saved_run(const std::filesystem::path& path, const std::vector<std::string>& settings = {});
 
 /// Reads only the plan. The path is one that open_saved_run() accepts, a folder of seeds, or a run without checkpoints.

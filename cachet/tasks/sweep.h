@@ -19,19 +19,19 @@ struct SweepPoint {
   std::vector<config::Origin> origins{};  // where the recipe has each of the settings
 };
 
-/// The values that the table `sweep` of a recipe varies:
-///   seeds = 3                          the argument of --seeds: a number of seeds, or a list of seeds
-///   model.cache.ratio = [0.25, 0.5]    an axis: a key of the recipe and the key's values
-///   variants.plain = {model.cache.kind = "none"}    values of several keys under one name.
-/// The sweep has every variant with every combination of the axes' values.
+/// The values that the table `sweep` of a recipe varies. `seeds = 3` is the argument of --seeds, a
+/// number of seeds or a list of seeds. `model.cache.ratio = [0.25, 0.5]` is an axis: a key of the
+/// recipe and the key's values. `variants.plain = {model.cache.kind = "none"}` is a variant: values of
+/// several keys under one name. The sweep has every variant with every combination of the axes'
+/// values.
 struct Sweep {
   std::vector<SweepPoint> points;  // the last axis varies fastest; axes in the order of their keys
   std::string seeds = "1";         // argument of --seeds
   std::optional<uint64_t> seed{};  // argument of --seed: the first seed, if it differs from the recipe's
 };
 
-/// Returns the error of one configuration's recipe with other origins: a problem about a value of `point` gets the
-/// origin of this value in the table `sweep`. Problems about the `--set` options `given` retain their origins.
+/// Returns a copy of `error` in which problems about values of `point` name the lines of these values in the table
+/// `sweep`. Problems about the user's `--set` options (`given`) do not change.
 config::Error with_origins_in_sweep(const config::Error& error, const SweepPoint& point,
                                     const std::vector<std::string>& given);
 

@@ -59,7 +59,7 @@ class Task : public train::TrainingTask {
   /// Returns the image sources by the names of their splits; empty if the task reads no images.
   virtual std::map<std::string, const data::ImageSource*> image_sources() const { return {}; }
   /// Returns a digest of further data with which an evaluation compares the model, such as the training text of a
-  /// baseline. Returns an empty text if there is no such comparison, or if data_digests() covers these data.
+  /// baseline. Returns an empty text if the evaluation uses no further data, or if data_digests() covers these data.
   virtual std::string digest_of_comparisons() const { return {}; }
 
   /// Returns the files that evaluate() opens, in their present state; empty if the task has already read all evaluation
@@ -72,7 +72,7 @@ class Task : public train::TrainingTask {
   /// Prints the lines for the user, and stores them for the log of a run. note() is called while the task is made.
   void note(const std::vector<std::string>& lines);
 
-  /// If caches are probably unintended, prints a note about the first one. The function must be called before training.
+  /// If caches are probably unintended, prints a note about the first such cache. Must be called before training.
   void note_doubts();
 
   /// Makes observe() report the fraction of normal channels (PNAC) of each norm over its last training passes. If the

@@ -23,8 +23,8 @@ struct TaskKind {
 /// `kind` in [task], its kind is the first one that task_kinds() returns.
 const std::vector<TaskKind>& task_kinds();
 
-/// Adds a kind of task that a program defines. The function must be called before any recipe is read. Throws
-/// std::invalid_argument if the name is taken.
+/// Adds a kind of task that a program defines. register_task_kind() must be called before any recipe is read. If
+/// another kind has the same name, throws std::invalid_argument.
 void register_task_kind(TaskKind kind);
 
 // The kinds of tasks that the library itself has. Each kind of task is defined in its own source folder.

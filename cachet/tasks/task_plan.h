@@ -36,8 +36,8 @@ struct DataPlace {
 struct SavedFiles {
   std::map<std::string, std::string> files;  // bytes of each file, by its name in the run's folder
   std::vector<std::string> settings;         // settings "key=value" with which the recipe uses these files
-  /// The digests of the data splits from which `files` were computed. The map is empty if `files` were not computed
-  /// from data, but are copies of other files.
+  /// The digests of the data splits from which `files` were computed. If `files` are only copies of other files, the
+  /// map is empty.
   std::map<std::string, data::DataDigest> digests{};
   /// Returns the digests of the data splits in the form of version 0.1.0.
   std::function<std::map<std::string, std::string>()> fingerprints{};
@@ -67,8 +67,8 @@ class TaskPlan {
   /// Returns settings "key=value" by which a recipe uses the run's copies of files_to_keep(); empty without copies.
   virtual std::vector<std::string> saved_file_settings(const std::filesystem::path& /*run*/) const { return {}; }
   /// Returns the keys of a recipe whose values the plan would compute from training data, because neither the recipe
-  /// nor the run has the values: "data.normalization.mean and data.normalization.std". Returns an empty value if the
-  /// plan would compute no values.
+  /// nor the run has the values: "data.normalization.mean and data.normalization.std". If the plan would compute no
+  /// value from training data, returns std::nullopt.
   virtual std::optional<std::string> keys_from_training_data() const { return std::nullopt; }
 
   /// Returns a setting "key=value" with the class names of the model, for another recipe of this model; empty if there
@@ -90,18 +90,18 @@ class TaskPlan {
     return {"train.batch_size=" + std::to_string(batch)};
   }
 
-  /// Returns the value of data.limit in the unit of this key; 0 means all samples. Returns an empty value if the task
-  /// does not have the key.
+  /// Returns the value of data.limit in the unit of this key; 0 means all samples. If the task has no key data.limit,
+  /// returns std::nullopt.
   virtual std::optional<int64_t> data_limit() const { return std::nullopt; }
   /// Returns the value of data.limit with which about `samples` samples are used.
   virtual int64_t limit_for(int64_t samples) const { return samples; }
   /// Returns task.evaluation.limit, which limits only evaluations during training; 0 means no limit.
   virtual int64_t training_evaluation_limit() const { return 0; }
-  /// Limits evaluations to `limit` samples, in the unit of data.limit; 0 means the whole split. The limit overrides the
+  /// Limits evaluations to `limit` samples, in the unit of data.limit; 0 means the whole split. `limit` overrides the
   /// limit of the recipe, but changes neither the training data nor the values that are computed from them.
   virtual void limit_evaluation(int64_t /*limit*/) {}
-  /// If evaluations of the run use a held-out part of its own training data instead of test data, makes them use all of
-  /// the data. Call the function only for data on which the model was not trained.
+  /// If the data have no test split, makes evaluations use all samples of the data instead of a held-out part. Call the
+  /// function only for data on which the model was not trained.
   virtual void evaluate_all() {}
   /// Returns the seed by which an evaluation with a limit draws its samples, or an empty value if an evaluation with a
   /// limit takes the first samples.
@@ -110,8 +110,8 @@ class TaskPlan {
   /// Returns settings "key=value" that select the current evaluation rules, if a recipe can select the rules of 0.1.0.
   virtual std::vector<std::string> current_rules() const { return {}; }
 
-  /// Reduces the plan to a few synthetic samples: data loaders then have no workers. The call does not change the
-  /// model, or how each sample is processed.
+  /// Reduces the plan to a few synthetic samples, and to data loaders without workers. Changes neither the model nor
+  /// the processing of a sample.
   virtual void reduce() {}
 
   /// The size of a micro-batch, from which the memory of a training step is estimated.

@@ -61,9 +61,9 @@ class TrainingBatches {
  public:
   virtual ~TrainingBatches() = default;
 
-  /// A loss may be divided by a sum over the whole step (all micro-batches in all processes) instead of by
-  /// ForwardResult::weight. Such a loss needs overrides of fetch_step() and count_step(). The trainer calls both before
-  /// the first fetch() of each step, so the sum is known before the forward passes.
+  /// If a loss is divided by a sum over the whole step (all micro-batches in all processes) instead of by
+  /// ForwardResult::weight, the task's TrainingBatches must override fetch_step() and count_step(). The trainer calls
+  /// these two functions before the first fetch() of each step, so that the sum is known before the forward passes.
   ///
   /// Waits for all micro-batches of the step, which fetch() then returns one by one. Returns false if the step has
   /// fewer than `micro_batches` micro-batches. The time in fetch_step() counts as waiting for data.
@@ -97,8 +97,8 @@ class TrainingBatches {
   /// have their own states, `part` is an index of this process's parts, from 0; otherwise there is only part 0.
   virtual io::TensorMap state(int64_t /*part*/) const { return {}; }
   /// Fills the state between batches with synthetic values, at the size that it has after `micro_batches` micro-batches
-  /// of an epoch. A step in the middle of an epoch can then be measured without the steps before it. The function is
-  /// called before the first fetch().
+  /// of an epoch. After fill_state(), a step in the middle of an epoch can be measured without the steps before it.
+  /// fill_state() is called before the first fetch().
   virtual void fill_state(int64_t /*micro_batches*/) {}
   virtual void restore(int64_t /*part*/, const io::TensorMap& /*state*/) {}
 };
@@ -182,19 +182,19 @@ class TrainingTask {
   /// the trainer removes the file with the results of samples.
   virtual void keep_evaluations_in(const std::filesystem::path& /*file*/) {}
   /// Returns further results of the last evaluation, as JSON in the task's own format, or an empty text. The trainer
-  /// stores these results in the run's folder and passes them to a resumed run.
+  /// stores the returned text in the run's folder, and passes it to restore_evaluation() of a resumed run.
   virtual std::string evaluation_details() const { return {}; }
   virtual void restore_evaluation(const std::string& /*details*/) {}
 
   /// Returns the digest of each split of the data that the task opened, by name ("training", "evaluation"). If data
   /// differ from a run's original data, the run cannot be resumed. Reads no image files.
   virtual std::map<std::string, data::DataDigest> data_digests() const { return {}; }
-  /// Returns the digests of the splits as version 0.1.0 computed them. A run of version 0.1.0 stores such digests.
+  /// Returns the digests of the splits as version 0.1.0 computed and stored them.
   virtual std::map<std::string, std::string> data_fingerprints() const { return {}; }
 
-  /// Returns lines for the log of a run, about the training data and the rules applied to them. Lines that are already
-  /// known when the task is created are printed at that time. Lines that are added during training are printed after
-  /// evaluations and at the end of the run.
+  /// Returns lines for the log of a run, about the training data and the rules applied to them. If a line is known when
+  /// the task is created, it is printed at that time. If a line is added during training, it is printed after the next
+  /// evaluation or at the end of the run.
   virtual std::vector<std::string> data_notes() const { return {}; }
 
   /// Sets the values of the model that depend on the length of the run. The trainer calls settle() when the run begins

@@ -41,7 +41,7 @@ class CacheBeside(CachedAttention):
     Args:
         attention: the attention module. The first argument of the module must be tokens, (B, L, D). The module must
             return tokens of this shape, or a tuple whose first value is these tokens.
-        dim: D.
+        dim: D, the number of channels of the layer.
         num_heads: H, which must divide Dm.
         cache: the cache for a layer with dim channels.
         share_start: the value of λ before training.
@@ -104,8 +104,8 @@ def add_cache(
 ) -> CachesAdded:
     """Gives each attention module of a model a cache, in place: Cached Transformers, arXiv 2312.12742.
 
-    The weights of the model do not change. The untrained caches change the output only a little, because λ starts at −4
-    by default, and σ(−4) is 0.018. After add_cache, train the model.
+    add_cache does not change the weights that the model has. The untrained caches change the output only a little,
+    because λ starts at −4 by default, and σ(−4) is 0.018. After add_cache, train the model.
 
     Args:
         model: a model, such as a ViT, Swin or PVT v2 of timm, or a ViT of Transformers.
@@ -120,8 +120,8 @@ def add_cache(
             measured.
 
     Returns:
-        The names of the attention modules that got a cache, and the relative change of the model's output. The result
-        also lists the attention modules without a new cache, each with the reason.
+        The result lists the attention modules that got a cache, and the attention modules without a new cache, each
+        with the reason. The result also has the relative change of the model's output.
 
     Raises:
         ValueError: If an option is out of its range, or if no attention module got a cache.

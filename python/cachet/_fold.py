@@ -60,7 +60,7 @@ def fold(model: nn.Module, example: Any) -> NormsFolded:
         example: an input of the model: a tensor, or a tuple of several tensors.
 
     Returns:
-        The names of the folded norms, each with the names of the linear layers into which it was folded. The result
+        The result lists the folded norms, each with the names of the linear layers into which it was folded. The result
         also lists the norms that were not folded, each with the reason.
 
     Raises:

@@ -30,8 +30,8 @@ def freeze(model: nn.Module) -> CachesFrozen:
         model: a model in evaluation mode.
 
     Returns:
-        The names of the layers with a frozen cache. The result also lists the layers whose caches were not frozen, each
-        with the reason.
+        The result lists the layers whose caches were frozen, and the layers whose caches were not frozen, each with the
+        reason.
 
     Raises:
         ValueError: If the model is in training mode, or if no cache was frozen.

@@ -110,8 +110,8 @@ def portable(program: ExportedProgram) -> ExportedProgram:
     """Replaces the operators of this package in an exported program by operators of PyTorch.
 
     The resulting program runs without this package, also in engines that read PyTorch programs, such as ONNX Runtime
-    (torch.onnx.export) and OpenVINO (openvino.convert_model). Its outputs equal those of the original program, except
-    for rounding.
+    (torch.onnx.export) and OpenVINO (openvino.convert_model). The outputs of the resulting program equal those of the
+    original program, except for rounding.
 
     Args:
         program: a program that torch.export.export made from a model in evaluation mode.

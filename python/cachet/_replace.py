@@ -43,7 +43,7 @@ def replace_norms(
         only: a pattern of names, such as "blocks.*". Only norms whose names match the pattern are replaced.
 
     Returns:
-        The names of the replaced norms. The result also lists the norms that were not replaced, each with the reason.
+        The result lists the replaced norms, and the norms that were not replaced, each with the reason.
 
     Raises:
         ValueError: If the kind is not valid, the settings do not belong to the kind, or no norm was replaced.

@@ -223,9 +223,10 @@ class Run:
         """Returns the trained model in evaluation mode, as a module made of the layers of cachet.nn.
 
         The parameters and buffers of the module have the names of the C++ model, so the state dict of the module equals
-        that of the checkpoint. The inputs of the module depend on the model. A classifier of images takes images (B, C,
-        H, W), prepared as in training. A classifier of sequences takes token ids (B, L) and padding. A language model
-        takes token ids and a state. The module has neither dropout nor stochastic depth, even in training mode.
+        that of the checkpoint. The inputs of the returned module depend on the kind of the model. A classifier of
+        images takes images (B, C, H, W), prepared as in training. A classifier of sequences takes token ids (B, L) and
+        padding. A language model takes token ids and a state. The module has neither dropout nor stochastic depth, even
+        in training mode.
 
         Args:
             checkpoint: see state_dict.

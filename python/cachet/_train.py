@@ -97,7 +97,7 @@ class Training:
         return _command.failure(self._text, code)
 
     def metrics(self, kind: EventKind = "step") -> dict[str, np.ndarray[Any, Any]]:
-        """Returns the measurements so far, see Run.metrics.
+        """Returns the measurements that the run has logged so far, see Run.metrics.
 
         Args:
             kind: see Run.metrics.

@@ -79,8 +79,8 @@ def replace_attention(model: nn.Module, form: KernelForm = "glu", **options: Any
         options: options of cachet.nn.KernelAttention.
 
     Returns:
-        The names of the replaced attention modules. The result also lists the attention modules that were not replaced,
-        each with the reason.
+        The result lists the replaced attention modules, and the attention modules that were not replaced, each with the
+        reason.
 
     Raises:
         ValueError: If an option is out of its range, or if no attention module was replaced.
@@ -156,11 +156,11 @@ def with_cache(
         cache: "grc": a gated recurrent cache. "fifo": a first-in-first-out cache.
         share_start: the value of λ before training.
         norm: the kind of norm, see cachet.replace_norms. If `norm` is not given, the norms are not replaced.
-        attention: the form of the feature map, see replace_attention. If `attention` is not given, softmax attention is
-            not replaced.
+        attention: the form of the feature map, see replace_attention. If `attention` is not given, the model keeps its
+            softmax attention.
 
     Raises:
-        ValueError: If an option is out of its range, or if nothing could be replaced.
+        ValueError: If an option is out of its range, or if the model has no module that with_cache can replace.
     """
     if attention is not None:
         replace_attention(model, attention)

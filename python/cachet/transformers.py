@@ -72,7 +72,7 @@ def attend_elu(
 def attend(
     module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None, **options: Any
 ) -> tuple[Tensor, None]:
-    """Computes attention with the feature maps of the module.
+    """Computes kernel attention with the trained feature maps that use_kernels has added to `module`.
 
     Like the attention functions of Transformers, this function takes heads (B, H, L, d), and returns a tensor (B, L, H,
     d) and None.
@@ -100,7 +100,7 @@ def use_kernels(model: Any, form: KernelForm = "glu", **options: Any) -> list[st
         options: options of cachet.nn.KernelAttention.
 
     Returns:
-        The names of the attention modules that got feature maps.
+        A list with the names of the attention modules that got feature maps.
 
     Raises:
         ValueError: If an option is out of its range, or if the model has no attention module that supports feature

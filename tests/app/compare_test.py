@@ -66,7 +66,7 @@ class Compare(RunTest):
         self.assertEqual(killed["state"], "killed")
         text = self.cachet("compare", "run", "other").stdout
         self.assertRegex(text, r"killed at step \d+ of 24000")
-        self.assertIn("left out of the tests and of the best values", text)
+        self.assertIn("left out of the significance tests and of the best values", text)
         self.assertNotIn("standard error", text)
 
     def test_comparisons_of_seeds(self):

@@ -284,7 +284,7 @@ class FirstLine(command.FolderTest):
         for _ in range(2):  # the second time, the texts are prepared already
             said = self.cachet("train", "transformer_translation_small", "--data", "pairs.tsv", "--print").stderr
             self.assertIn("pairs of sentences (source to target): ", said)
-            self.assertIn(f"left out: {len(rows) - len(set(rows))} pairs with an empty side, or the same as another pair\n", said)
+            self.assertIn(f"left out: {len(rows) - len(set(rows))} pairs with an empty side, or equal to another pair\n", said)
             self.assertRegex(said, r"chosen: a vocabulary of \d+ subwords, batches of \d+ tokens\n")
         self.assertIn("the data could also be read as labelled texts, but transformer_translation_small is a translation model", said)
         self.assertIn("give the folder that contains both files",
@@ -320,7 +320,7 @@ class FirstLine(command.FolderTest):
         answer = json.loads(self.cachet("predict", "run", "the cat sees a tree").stdout)
         self.assertIn(answer["top"][0]["class"], ("bad", "good", "odd"))
         done = self.cachet("train", "lra_text", "--data", "reviews.tsv", "--print")
-        self.assertIn("note: lra_text is the name of both a recipe and a model; the command trains the model, because the data are a file\n", done.stderr)
+        self.assertIn("note: lra_text is the name of both a recipe and a model; the command trains the model, because --data is a file and not a folder\n", done.stderr)
         self.assertEqual(tomllib.loads(done.stdout)["data"]["kind"], "texts")
         (self.folder / "rare.tsv").write_text((self.folder / "reviews.tsv").read_text() + "rare\tone text\n")
         said = self.cachet("train", "lra_small", "--data", "rare.tsv", "--print").stderr

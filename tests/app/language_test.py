@@ -68,7 +68,7 @@ class Language(command.FolderTest):
         self.assertIn("perplexity", compared)
         page = (self.folder / "wikitext2_grc-whole/report.html").read_text()
         for part in ("Loss by position in the segment", "Perplexity over tokens", "Perplexity over time",
-                     "What the model writes after passages of the text", "tokens predicted", "What the model is trained on",
+                     "Passages of the text, continued by the model", "tokens predicted", "What the model is trained on",
                      "Text of the first step"):
             self.assertIn(part, page)
         self.assertNotIn("5-gram's perplexity", page)

@@ -123,7 +123,7 @@ class Subwords(SequenceTest):
         self.train_on("elsewhere/moved")
         strange = self.folder / "strange.txt"
         strange.write_bytes(b"film \xff\xfe shown\n")
-        self.assertIn("2 bytes that are not UTF-8 were read as U+FFFD. A subword model removes this character like a space",
+        self.assertIn("2 bytes that are not UTF-8 were read as U+FFFD. A subword model reads this character as a space",
                       self.cachet("predict", "elsewhere/moved", "--lines", "strange.txt").stderr)
 
     def train_on(self, run):

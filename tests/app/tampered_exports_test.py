@@ -77,8 +77,8 @@ class Tampered(runs.RunTest):
             manifest.write_text(json.dumps(content))
             return self.refused("predict", "out", "0.png", cwd=self.folder, code=1)
 
-        self.assertIn("digest: does not match the rest of the file", refusal(lambda content: content["image"].update(mean=[0.3])))
-        self.assertIn("digest: does not match the rest of the file", refusal(lambda content: content["classes"].reverse()))
+        self.assertIn("digest: does not match the other keys of the file", refusal(lambda content: content["image"].update(mean=[0.3])))
+        self.assertIn("digest: does not match the other keys of the file", refusal(lambda content: content["classes"].reverse()))
         self.assertIn("has no 'digest'", refusal(lambda content: content.pop("digest")))
         for version in (1, 2):
             self.assertIn("has the key 'digest'", refusal(lambda content: content.update(version=version)))

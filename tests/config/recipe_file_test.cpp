@@ -132,7 +132,7 @@ TEST(RecipeFile, BoundsHowManyRecipesAreRead) {
     write_recipe(folder / (std::to_string(i) + ".toml"), text.str());
   }
   write_recipe(folder / "40.toml", "x = 1\n");
-  EXPECT_NE(refusal_of_recipe(folder / "0.toml").find("base: must not lead to more than 64 recipes in all"),
+  EXPECT_NE(refusal_of_recipe(folder / "0.toml").find("base: must not make a chain of more than 64 recipes"),
             std::string::npos);
 }
 

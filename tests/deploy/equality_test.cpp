@@ -38,9 +38,10 @@ TEST(Equality, TellsRoundingsFromOtherAnswers) {
   now[0][1] = 5;
   equality = equality_of(scores, now, {});
   EXPECT_EQ(equality.clear_other, 1);
-  EXPECT_EQ(equality.broken_bounds({}),
-            (std::vector<std::string>{"a log-probability may differ by at most 0.001",
-                                      "the best class may not change if it leads by at least 0.002"}));
+  EXPECT_EQ(
+      equality.broken_bounds({}),
+      (std::vector<std::string>{"a log-probability may differ by at most 0.001",
+                                "the best class may not change if its log-probability leads by more than 0.002"}));
   EXPECT_FALSE(equality.holds({}));
   now[0][1] = std::nan("");
   EXPECT_THROW(equality_of(scores, now, {}), ops::NotFinite);

@@ -70,7 +70,7 @@ TEST_P(Rewrite, LeavesNoOfflineNormButWhereZerosAreReadBeyondABorder) {
       const bool windows = place.reason.find("its reader needs attn.beyond") != std::string::npos;
       EXPECT_EQ(place.left, windows ? "a number for each channel" : "one affine map") << place.path;
       EXPECT_TRUE(windows || place.reason.find("beyond the border") != std::string::npos ||
-                  place.reason.find("products of two sequences") != std::string::npos)
+                  place.reason.find("products of the outputs for two sequences") != std::string::npos)
           << place.path << ": " << place.reason;
     }
   }

@@ -134,7 +134,7 @@ TEST(ExportManifest, OfAnEarlierVersionSaysThatItPads) {
     manifest.image.reset();
     manifest.inputs = {{"ids", Element::int64, {-1, length}}, {"padding", Element::boolean, {-1, length}}};
     const std::string lack = lack_of(manifest).value_or("");
-    EXPECT_NE(lack.find("does not limit lengths"), std::string::npos);
+    EXPECT_NE(lack.find("no limits for lengths"), std::string::npos);
     EXPECT_EQ(lack.find("pads each sequence to 96 tokens") != std::string::npos, pads);
     manifest.version = kExportVersion;
     EXPECT_FALSE(lack_of(manifest));
@@ -232,7 +232,7 @@ TEST(ExportManifest, RefusesWhatDoesNotFitTogether) {
       {"image.crop_fraction: must be from 0.1 to 1", [](Json& json) { json["image"]["crop_fraction"] = 1e-300; }},
       {"image.std: must be above 0", [](Json& json) { json["image"]["std"][2] = 0; }},
       {"image: must have one value of mean and of std", [](Json& json) { json["image"]["mean"] = {0.5}; }},
-      {"image: must set both first_height and first_width", [](Json& json) { json["image"]["first_height"] = 8; }},
+      {"image: must set first_height and first_width above 0", [](Json& json) { json["image"]["first_height"] = 8; }},
       {"image: has no 'resize_in'", [](Json& json) { json["image"].erase("resize_in"); }},
       {"image.resize_in: does not match the key middle; the value must be 'uint8'",
        [](Json& json) { json["image"]["resize_in"] = "float32"; }},

@@ -82,7 +82,7 @@ def families_line(key, families):
     others = [family for family in families if family not in own]
     if not others or key.table in keys.ALIKE:
         return ""
-    return f"For all except: {grouped(others)}." if 2 * len(others) < len(own) else f"For: {grouped(own)}."
+    return f"For all models and tasks except: {grouped(others)}." if 2 * len(others) < len(own) else f"For: {grouped(own)}."
 
 
 def tables_of(found, families):
@@ -157,7 +157,7 @@ def keys_page(found, meanings):
              "default depends on the model or the data. If a default depends on the model or the data, the meaning of the key explains it. "
              "`cachet keys --model NAME` prints the defaults of one model.",
              "- \"For:\" in a row names the models or tasks that have the key of the row. \"For:\" above a table names the models or tasks that "
-             "have the keys of the table. Without \"For:\", all models and tasks have the key.",
+             "have the keys of the table. If neither the row nor the table has \"For:\", all models and tasks have the key.",
              "- \"Read with `kind = \"x\"`\" means that the key is an error unless `kind` is \"x\".", ""]
     sort = sorted(tables, key=lambda name: (order.index(name.partition(".")[0]), part_of(name) == "heads", name))
     lines += ["| part | tables |", "|---|---|"]
@@ -187,8 +187,8 @@ def recipes_page(program):
     for recipe in program.json("recipes")["recipes"]:
         folders.setdefault(recipe["name"].partition("/")[0], []).append(recipe)
     lines = ["# List of recipes", NOTE,
-             "This page lists the recipes that come with Cachet. `cachet train NAME` trains one, and `cachet recipes cp NAME my.toml` "
-             "copies one to edit it. [Recipes](../recipes.md) explains the format, and [the papers](../papers.md) has the rows of the "
+             "This page lists the recipes that come with Cachet. `cachet train NAME` trains a recipe, and `cachet recipes cp NAME my.toml` "
+             "copies a recipe to a file that you can edit. [Recipes](../recipes.md) explains the format, and [the papers](../papers.md) has the rows of the "
              "papers' tables.", ""]
     for folder, recipes in folders.items():
         lines += [f"## {folder}", "", "| recipe, model | what it is |", "|---|---|"]

@@ -20,7 +20,7 @@ constexpr const char* kMake = "What to make";
 std::array<DataCommand, 8> data_commands() {
   return {{{kLook,
             "ls",
-            "List the data that recipes read, and their folders on this machine",
+            "List the data sets that recipes read, and the folder of each data set on this machine",
             {"cachet data ls", "cachet data ls 'cifar*' --json"},
             declare_data_list},
            {kMake,

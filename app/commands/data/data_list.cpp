@@ -162,8 +162,8 @@ void print_table(const std::vector<RecipeData>& all, const DataListArguments& ar
   if (missing)
     std::cout << '\n'
               << report::text_paragraph(
-                     "The command looks for a root in the working directory, then in the folder that the environment "
-                     "variable CACHET_DATA names. `--json` prints what a missing folder should contain.",
+                     "The command looks for a data folder (root) in the working directory, then in the folder that the "
+                     "environment variable CACHET_DATA names. `--json` prints what a missing folder should contain.",
                      form);
 }
 

@@ -185,7 +185,7 @@ Action declare_data_tokens(CLI::App& app) {
          "Vocabulary file from `cachet data words` or `cachet data subwords` (default: words.txt or subwords.model)")
       ->type_name("FILE");
   app.add_option("--source", arguments->source,
-                 "For translation: the source language, which is also the ending of the names of its files")
+                 "For translation: the source language, which is also the ending of the source files' names")
       ->type_name("LANGUAGE");
   app.add_option("--target", arguments->target, "For translation: the target language")->type_name("LANGUAGE");
   app.add_option("--files", arguments->stems,

@@ -49,8 +49,8 @@ std::vector<double> time_calls(const std::function<void()>& step, double seconds
 /// function.
 std::function<void()> trial_step(models::Model& model, const BenchmarkOptions& options);
 
-/// Measures a model on its device, on synthetic samples of its input size. Training changes weights and state; bfloat16
-/// inference converts the model to bfloat16. Restores the thread count. Throws std::invalid_argument for an invalid
+/// Measures a model on its device, on synthetic samples of its input size. Training changes the model's tensors;
+/// bfloat16 inference converts them to bfloat16. Restores the thread count. Throws std::invalid_argument for an invalid
 /// batch, time or thread count. is_out_of_memory() recognises LibTorch's exceptions for a lack of memory.
 BenchmarkResult benchmark(models::Model& model, const BenchmarkOptions& options);
 

@@ -55,8 +55,8 @@ ModelSummary summarize(torch::nn::Module& model, const std::function<at::Tensor(
                        int64_t depth = kAllDepths);
 
 /// Counts the multiplications for one sample of the plan's input size, on a model with shapes but no values. If
-/// LibTorch has the shape functions of all operators in the model, as for this library's models, the count takes
-/// neither the memory nor the time of a forward pass.
+/// LibTorch has a meta-device shape function for every operator of the model, as for Cachet's models, counting needs
+/// less memory and time than a forward pass.
 ModelSummary summarize(const models::ModelPlan& plan, Pass pass = Pass::training, int64_t depth = kAllDepths);
 
 /// Counts the multiplications of an existing model in its current mode, training or evaluation, without changing it.

@@ -18,7 +18,7 @@ struct OperatorCall {
   std::vector<at::Tensor> outputs;  // the outputs that are tensors
 };
 
-/// The calls that are reported if an operator calls other operators.
+/// Selects the operator calls that are reported if an operator calls other operators.
 enum class NestedCalls {
   none,                 // only outermost calls
   outside_of_products,  // all calls except calls inside an operator that has a rule

@@ -37,7 +37,7 @@ struct OperatorRule {
 /// Returns all rules.
 std::span<const OperatorRule> operator_rules();
 
-/// Returns the rule for the products of an operator; null if the operator does not multiply or is composed of others.
+/// Returns the rule that counts the multiplications of an operator, or null if the table has no rule for the operator.
 const OperatorRule* find_operator_rule(std::string_view name);
 
 }  // namespace cachet::analysis

@@ -14,8 +14,8 @@ namespace cachet::analysis {
 /// An operator call that used a module's parameters, or whose multiply–accumulates count for the module.
 struct OperatorUse {
   std::string path;                   // path of the module: "blocks.0.attn.qkv"
-  std::vector<int64_t> output_shape;  // shape of the operator's first result; empty if the operator only reads weights,
-                                      // or uses a tensor that modules share, again after another module ran
+  std::vector<int64_t> output_shape;  // shape of the operator's first result; empty if the operator only reads weights.
+                                      // Also empty if a shared tensor is used again after another module ran.
   Products macs;
 };
 
@@ -23,10 +23,10 @@ struct OperatorUse {
 /// pass and on any device, including the meta device. A thread can have only one ProductTrace at a time.
 ///
 /// A product belongs to the module that owns the weight, also if only a view of the weight is multiplied. A product of
-/// activations belongs to the attention function that was entered last. If an attention layer used its own weights
-/// after this, the product belongs to the layer. If a weight is neither a parameter nor a view of one (it may be a
-/// concatenation), its product belongs to the module that ran last. The column `attention` (products.h) counts products
-/// of activations, with weights of an attention function, and with buffers of attention functions or layers.
+/// activations belongs to the attention function that ran last, or to an attention layer that used its weights later.
+/// If a weight is neither a parameter nor a view of a parameter, its product belongs to the module that ran last. The
+/// column `attention` (products.h) counts products of activations, products with weights of an attention function, and
+/// products with buffers of attention functions or attention layers.
 class ProductTrace {
  public:
   explicit ProductTrace(torch::nn::Module& root);

@@ -10,7 +10,7 @@
 
 namespace cachet::analysis {
 
-/// Which caches a model of published_counts() has.
+/// The kind of caches that a model of published_counts() has.
 enum class CountedCache {
   none,
   published,  // cache of the published code: variant = "official"
@@ -28,8 +28,8 @@ struct PublishedCount {
   std::optional<double> paper_macs = {};  // MACs printed in the paper, in G, two digits
 };
 
-/// The counts of Tables 9 and 10 of Cached Transformers (arXiv 2312.12742), for images of 224 x 224. A plain model
-/// comes before the same model with caches.
+/// The parameter and MAC counts of Tables 9 and 10 of Cached Transformers (arXiv 2312.12742), for images of 224 x 224.
+/// In the list, each model without caches comes before the same model with caches.
 std::span<const PublishedCount> published_counts();
 
 /// Returns the plan of the model that a row of published_counts() describes, including its caches.

@@ -20,7 +20,7 @@ class Representations {
   const std::vector<at::Tensor>& batch(int64_t index) const { return batches_.at(static_cast<size_t>(index)); }
 
   /// Adds a layer's output. If `layer` is the layer that was added first, its output begins a new batch. Thus, if a
-  /// model calls its layers n times for one batch (as for pairs of sequences), n batches are stored.
+  /// model calls each layer n times for one batch (as for pairs of sequences), the object stores n batches.
   void add(const std::string& layer, at::Tensor root);
 
  private:
@@ -32,7 +32,7 @@ class Representations {
 /// and feed-forward layers ("blocks.3.norm1", "blocks.3.attn", …). Padding tokens count as zeros.
 class BlockOutputs {
  public:
-  /// Uses only batches that have exactly `examples` examples. Ignores all other batches, such as a smaller last
+  /// Uses only batches that have exactly `examples` examples. Ignores batches of another size, such as a smaller last
   /// batch.
   explicit BlockOutputs(int64_t examples) : examples_(examples) {}
 

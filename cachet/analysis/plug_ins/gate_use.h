@@ -5,8 +5,8 @@
 
 namespace cachet::analysis {
 
-/// The limits beyond which a gate is saturated. A gate below kGateShut passes almost nothing. A gate above kGateOpen
-/// passes almost everything.
+/// The limits beyond which a gate is saturated. A gate with a value below kGateShut passes almost nothing of its input.
+/// A gate with a value above kGateOpen passes almost all of its input.
 inline constexpr double kGateShut = 0.1, kGateOpen = 0.9;
 
 /// Statistics of the gates of recurrent caches, over all updates that this object observes.

@@ -12,7 +12,7 @@ struct HeadMixture {
   at::Tensor sum;          // o
 };
 
-/// Returns the mixture of `self_output` (B, T, D) and `memory_output` (B, T, Dm) from a layer. `gate` is σ(λ) (H).
+/// Returns a layer's mixture of the outputs `self_output` (B, T, D) and `memory_output` (B, T, Dm). `gate` is σ(λ) (H).
 HeadMixture mixed_by_head(const at::Tensor& gate, const at::Tensor& self_output, const at::Tensor& memory_output);
 
 }  // namespace cachet::analysis

@@ -32,9 +32,9 @@ inline constexpr int64_t kShownTokens = 32;
 bool has_dense_attention(const torch::nn::Module& model);
 
 /// The entropy of the attention in a model's layers, and, for layers with a kernel instead of the softmax, properties
-/// of the feature map. The entropy and the properties are computed over all samples of the observed forward passes,
-/// without padding tokens. If a forward pass has many attention scores, a random subset of the queries (drawn by the
-/// seed) represents all queries.
+/// of the feature map. All statistics are computed over the samples of the observed forward passes, without padding
+/// tokens. If a forward pass has many attention scores, the statistics use only a random subset of the queries (drawn
+/// by the seed).
 class KernelUse {
  public:
   struct Layer {
@@ -83,8 +83,8 @@ class KernelUse {
 double orthogonality_residual(const at::Tensor& weight);
 
 /// The number of queries, and the sum over queries of (entropy of the query's weights) ÷ log(number of visible keys).
-/// weights (B, H, Lq, Lk) sum to one. `visible` and `valid` broadcast to (B, H, Lq). The number and the sum leave out
-/// queries that `valid` excludes, and queries that see only one key.
+/// weights (B, H, Lq, Lk) sum to one. `visible` and `valid` broadcast to (B, H, Lq). Queries that `valid` excludes, or
+/// that see only one key, do not count.
 struct EntropySum {
   double entropy = 0, queries = 0;
 };

@@ -15,15 +15,15 @@ namespace cachet::analysis {
 double linear_cka(const at::Tensor& x, const at::Tensor& y);
 
 /// Alignment of every layer of one model with every layer of another, over batches that need not fit in memory together
-/// (Nguyen et al., arXiv 2010.15327, Eq. 3 and 4). CKA is a quotient of HSIC values. Each value is the mean over
-/// batches of the unbiased HSIC₁ of Song et al. (2012). A single batch of all examples gives the unbiased alignment.
+/// (Nguyen et al., arXiv 2010.15327, Eq. 3 and 4). CKA is a quotient of HSIC values, each the mean over batches of the
+/// unbiased HSIC₁ of Song et al. (2012). A single batch of all examples gives the unbiased alignment.
 class MinibatchCka {
  public:
   /// `rows`, `columns`: the numbers of layers that form the rows and the columns of similarity().
   MinibatchCka(int64_t rows, int64_t columns);
 
-  /// Adds the outputs of all layers for a batch, each (examples, …). Throws c10::Error unless every batch has the same
-  /// number of examples, more than three.
+  /// Adds the outputs of all layers for a batch, each (examples, …). Throws c10::Error if a batch has fewer than four
+  /// examples, or another number of examples than the first batch.
   void add(std::span<const at::Tensor> rows, std::span<const at::Tensor> columns);
 
   int64_t batches() const { return batches_; }

@@ -18,8 +18,8 @@ struct ChannelTrace {
 /// step. Throws std::invalid_argument if window is below 1, and c10::Error for a channel that does not exist.
 ChannelTrace channel_trace(const std::vector<at::Tensor>& statistics, int64_t channel, int64_t window);
 
-/// Returns the channels in the order of their fluctuation over the steps (standard deviation ÷ root mean square), least
-/// first. `statistics` has a tensor (C) for each step. Throws std::invalid_argument if there are no steps.
+/// Returns the channels in ascending order of their fluctuation over the steps (standard deviation ÷ root mean square).
+/// `statistics` has a tensor (C) for each step. Throws std::invalid_argument if there are no steps.
 std::vector<int64_t> channels_by_fluctuation(const std::vector<at::Tensor>& statistics);
 
 }  // namespace cachet::analysis

@@ -23,7 +23,7 @@ struct NormalityTest {
 /// Tests the values. Throws std::invalid_argument for fewer than kMinForNormality values.
 NormalityTest dagostino_pearson(std::span<const double> values);
 
-/// The percentage of normality over all channels (PNAC; arXiv 2208.01313, Eq. 15). It is the percentage of channels
+/// The percentage of normality over all channels (PNAC; arXiv 2208.01313, Eq. 15). PNAC is the percentage of channels
 /// whose statistics over the last steps pass the test for a normal distribution.
 struct NormalChannels {
   std::vector<NormalityTest> tests;  // one for each channel
@@ -32,9 +32,9 @@ struct NormalChannels {
   double fraction() const;  // fraction of normal channels; a channel without a test is not normal
 };
 
-/// Tests the last `last` rows of `statistics` (steps, channels), which has the oldest step first. Throws
-/// std::invalid_argument if `statistics` has fewer than `last` rows, or if `last` is below kMinForNormality. A channel
-/// that changes only by rounding errors is not tested.
+/// Tests for each channel whether the last `last` rows of `statistics` (steps, channels) are normally distributed.
+/// Throws std::invalid_argument if `statistics` has fewer than `last` rows, or if `last` is below kMinForNormality. A
+/// channel that changes only by rounding errors is not tested.
 NormalChannels normal_channels(const at::Tensor& statistics, int64_t last);
 
 }  // namespace cachet::analysis

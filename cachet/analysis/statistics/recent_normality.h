@@ -40,8 +40,8 @@ class RecentNormality {
   /// Returns the fraction of channels that pass the test for a normal distribution, or NaN if `numbers` is empty.
   /// `numbers` has the values of UnreadLayer::forward or UnreadLayer::gradient, copied to the host.
   double normal_share(std::span<const double> numbers) const;
-  /// Returns the fraction of normally distributed channels for each layer of unread_layers(). Reads the layers'
-  /// statistics from the device one by one.
+  /// Returns, for each layer of unread_layers(), the fraction of channels whose statistics pass the test for a normal
+  /// distribution. Copies the layers' statistics from the device one by one.
   std::vector<Layer> layers() const;
   int64_t passes() const { return passes_; }
 

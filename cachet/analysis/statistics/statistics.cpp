@@ -35,7 +35,7 @@ Quartiles quartiles(std::span<const double> values) {
 
 Quartiles ratio_of_pairs(std::span<const double> a, std::span<const double> b) {
   if (a.size() != b.size())
-    throw std::invalid_argument("ratio_of_pairs: both sides must have the same number of values");
+    throw std::invalid_argument("ratio_of_pairs: both lists must have the same number of values");
   std::vector<double> ratios(a.size());
   std::ranges::transform(a, b, ratios.begin(), [](double x, double y) { return x / y; });
   return quartiles(ratios);
@@ -53,7 +53,7 @@ double welch_bound(const Sample& a, const Sample& b) {
 
 PairedDifference paired_difference(std::span<const double> a, std::span<const double> b) {
   if (a.size() != b.size() || a.size() < 2)
-    throw std::invalid_argument("paired_difference: both sides must have the same number of values, at least two");
+    throw std::invalid_argument("paired_difference: both lists must have the same number of values, at least two");
   const auto n = static_cast<double>(a.size());
   double mean = 0, squares = 0, largest = 0;
   for (size_t i = 0; i < a.size(); ++i) {

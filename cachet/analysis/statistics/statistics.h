@@ -48,8 +48,8 @@ struct PairedDifference {
 PairedDifference paired_difference(std::span<const double> a, std::span<const double> b);
 
 /// Returns the number of pairs with which a t-test at 95 % finds an effect of the size `effect` in four of five
-/// experiments, by the noncentral t distribution. If more than a million pairs are needed, returns the largest double
-/// instead.
+/// experiments, by the noncentral t distribution. If the t-test needs more than a million pairs, returns the largest
+/// double.
 double pairs_to_decide(double effect);
 
 }  // namespace cachet::analysis

@@ -27,8 +27,8 @@ class StepStatistics {
     int64_t window = 0, gradient_window = 0;    // steps over which the norm averages; 0 without a window
     std::vector<double> used, running;          // means over channels: of the statistic in use, of the running average
     std::vector<double> apart;                  // ‖used − running‖ ÷ ‖running‖
-    std::vector<double> filtered;               // steps that unified normalization filtered since its construction; the
-                                                // mean over channels, if each has its own threshold
+    std::vector<double> filtered;               // steps that unified normalization filtered since its construction.
+                                                // If each channel has a threshold, `filtered` is the channels' mean.
   };
 
   /// Selects the norms of `model` that have batch statistics. The model must outlive this object.
@@ -44,7 +44,7 @@ class StepStatistics {
 /// The fluctuation of a norm's statistics s_t over the training steps t. With the mean s̄ of s_t over the steps,
 /// computed for each channel,
 ///   steps[t] = ‖s_t − s̄‖ ÷ √(mean_t ‖s_t‖²),   overall = √(mean of steps²).
-/// A fluctuation of 0 means that the statistics are the same in all steps. A fluctuation of 1 means that s̄ is
+/// A fluctuation of 0 means that the statistics are the same in all steps. A fluctuation of 1 means that the mean s̄ is
 /// zero.
 struct Fluctuation {
   std::vector<double> steps;

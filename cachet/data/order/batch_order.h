@@ -75,7 +75,7 @@ class BatchOrder {
   /// Returns the number of batches that this shard reads in every epoch. The shard reads `parts` parts of each whole
   /// batch, each part as a batch of its own.
   int64_t read_batches() const { return batches() * shard_.parts; }
-  /// Makes the order of one epoch. Making an order takes as much time as shuffling all samples.
+  /// Makes the order of one epoch. The call takes as much time as shuffling all samples.
   EpochOrder epoch(int64_t epoch) const;
 
   int64_t samples() const { return samples_; }  // number of samples in the data set; indices are smaller
@@ -89,7 +89,7 @@ class BatchOrder {
   /// batch size is positive and suffices for all shards.
   void check_batch_size(int64_t batch_size) const;
 
-  /// Returns the function that gives the samples of a whole batch. The returned function may outlive the BatchOrder.
+  /// Returns a function that maps a whole batch's number to its samples. The function may outlive the BatchOrder.
   virtual EpochOrder::WholeBatch whole_batches(int64_t epoch) const = 0;
 
  private:

@@ -15,9 +15,9 @@ struct GroupedBatchOptions {
   uint64_t seed = 0;
 };
 
-/// Batches, each of samples from one group. For example, batches of only upright or only wide images need less padding.
-/// Each group is cut into batches separately, and the batches of all groups are shuffled together. If a group is
-/// smaller than a batch, it forms a smaller batch, even with drop_last, so that its samples are used.
+/// Batches in which all samples belong to one group. For example, batches of only upright or only wide images need less
+/// padding. Each group is cut into batches separately, and the batches of all groups are shuffled together. If a group
+/// is smaller than a batch, it forms a smaller batch, even with drop_last, so that its samples are used.
 class GroupedBatches final : public BatchOrder {
  public:
   /// `groups` has the group number of each sample, from 0 on. Throws std::invalid_argument for a negative number, and

@@ -25,7 +25,7 @@ LengthBuckets::LengthBuckets(Lengths lengths, EqualBatchOptions options, int64_t
       bucket_batches_(bucket_batches) {
   check_batch_size(options.batch_size);
   if (bucket_batches < 1) throw std::invalid_argument("a bucket cannot hold fewer than 1 batch");
-  if (options.repeats != 1) throw std::invalid_argument("samples in buckets cannot be repeated");
+  if (options.repeats != 1) throw std::invalid_argument("batches from length buckets cannot repeat samples");
 }
 
 EpochOrder::WholeBatch LengthBuckets::whole_batches(int64_t epoch) const {

@@ -12,9 +12,9 @@ namespace cachet::data {
 using Lengths = std::shared_ptr<const std::vector<int64_t>>;
 
 /// Batches of equal size with samples of similar lengths. The shuffled samples are cut into groups of `bucket_batches`
-/// batches. Each group is sorted by length and cut into batches. After that, the batches of the epoch are shuffled, but
-/// a last batch that is smaller than the others stays the last. The samples of a smaller last batch are chosen at
-/// random before sorting; drop_last leaves this batch out. Without shuffling, all samples are sorted by length.
+/// batches. Each group is sorted by length and cut into batches. The batches of all groups are then shuffled, but a
+/// last batch with fewer samples than the other batches stays the last. The samples of a smaller last batch are chosen
+/// at random before sorting; drop_last leaves this batch out. Without shuffling, all samples are sorted by length.
 class LengthBuckets final : public BatchOrder {
  public:
   /// Throws std::invalid_argument if there are no lengths, if a bucket has fewer than 1 batch, for options that

@@ -16,10 +16,10 @@ int64_t checked_samples(const std::vector<Lengths>& sides) {
   const auto is_missing = [](const Lengths& side) { return side == nullptr; };
   if (sides.empty() || sides.size() > 2 || std::ranges::any_of(sides, is_missing))
     throw std::invalid_argument(
-        "a token budget needs one list of lengths, or two: of the source and of the target of each sample");
+        "a token budget needs one list of lengths, or two lists: the source lengths and the target lengths");
   if (sides.front()->size() != sides.back()->size())
-    throw std::invalid_argument("both sides must have the same number of lengths, but one side has " +
-                                std::to_string(sides.front()->size()) + " and the other has " +
+    throw std::invalid_argument("both lists must have the same number of lengths, but one list has " +
+                                std::to_string(sides.front()->size()) + " and the other list has " +
                                 std::to_string(sides.back()->size()));
   return static_cast<int64_t>(sides.front()->size());
 }
@@ -62,7 +62,7 @@ TokenBudgetOptions read_token_budget_options(const config::View& view) {
 TokenBudget::TokenBudget(const std::vector<Lengths>& sides, TokenBudgetOptions options, Shard shard)
     : BatchOrder(checked_samples(sides), options.seed, shard), shuffle_(options.shuffle) {
   if (options.max_tokens < 1 || options.max_samples < 0)
-    throw std::invalid_argument("max_tokens of a batch must be at least 1, and max_samples at least 0 (any number)");
+    throw std::invalid_argument("max_tokens must be at least 1, and max_samples must be at least 0 (no limit)");
   const LengthsOfSamples lengths(sides);
   check_lengths(lengths, samples(), options.max_tokens);
   auto cut = std::make_shared<Cut>();

@@ -25,8 +25,8 @@ using TakeRow = std::function<void(std::span<const std::string_view> fields)>;
 /// columns, and a line of more than 16 MiB.
 void read_tsv(const io::ByteSource& source, const std::string& name, const TsvLayout& layout, const TakeRow& take);
 
-/// The two parts of a file's name: the beginning that all files of a data set have in common (data.files), and the
-/// rest.
+/// The two parts of a file's name: the prefix that all files of a data set have in common (data.files), and the ending
+/// of the name.
 struct TsvFileName {
   std::string files, ending;  // such as "basic" and "_train.tsv"
   std::string text() const { return files + ending; }

@@ -13,9 +13,9 @@ namespace cachet::data {
 /// byte by byte. The classes are options.class_names, or class_folder_names() if the option is empty. If the root has
 /// neither a training folder nor a validation folder, the root itself is the validation split. Ignores hidden files.
 /// Files without an image ending (.jpg, .jpeg, .jpe, .jfif, .png in any case) are errors, or ignored if
-/// skip_other_files. Throws io::Error, which names the folder or file, for a file without an image ending (unless
-/// skip_other_files), a missing split, no classes, a class without images, a folder that is not a class, a class
-/// without a training folder, and a wrong number of classes.
+/// skip_other_files is true. Throws io::Error, which names the folder or file, for a file without an image ending
+/// (unless skip_other_files is true), a missing split, no classes, a class without images, a folder that is not a
+/// class, a class without a training folder, and a wrong number of classes.
 std::shared_ptr<const LabelledImages> open_class_folders(const std::filesystem::path& root, Split split,
                                                          const DatasetOptions& options, const IndexProgress& progress);
 

@@ -74,8 +74,8 @@ ImageTraits image_traits(const DatasetOptions& options);
 /// Returns a description of the files that the folder should have: "train.bin and test.bin (plain, .gz or .xz)".
 std::string expected_files(const DatasetOptions& options);
 
-/// Finds the folder of `root`: an absolute path itself, else below `working_folder`, else below $CACHET_DATA. Throws
-/// io::Error if `root` is empty or no such folder exists; the error names the tried folders and the expected files.
+/// Finds the folder of `options.root` by the rules of existing_data_path(). Throws io::Error if `root` is empty or no
+/// such folder exists; the error names the tried folders and the expected files.
 std::filesystem::path find_dataset_root(const DatasetOptions& options, const std::filesystem::path& working_folder);
 
 /// Returns the class names of the data, in the order of a model that is trained on them: the names of the training

@@ -11,7 +11,7 @@
 namespace cachet::data {
 
 /// Digests of the bytes of image files. The thread that reads a file for decoding also computes the file's digest. No
-/// digests are computed before keep(), because a digest costs a few per cent of the decoding.
+/// digests are computed before keep(), because a digest takes a few per cent of the decoding time.
 class ImageDigests {
  public:
   void keep() { kept_ = true; }

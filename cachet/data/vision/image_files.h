@@ -27,8 +27,8 @@ io::OrientationRule read_orientation(const config::View& view, io::OrientationRu
 /// Returns "apply" or "ignore".
 std::string_view to_string(io::OrientationRule rule);
 
-/// Notes on image files that were read despite something unusual. Several threads may call the members at the same
-/// time.
+/// Notes on image files that were read with a decoder warning, or that were not turned upright. Several threads may
+/// call the members at the same time.
 class ImageFileNotes {
  public:
   /// Adds notes on a file that was decoded. `rule` is the orientation rule with which the file was read.

@@ -31,7 +31,7 @@ class ImageSource {
   virtual ImageShape shape() const = 0;
   bool has_one_size() const { return shape().height > 0; }
 
-  /// Returns the image (C, H, W) uint8, contiguous; a view if it is in memory. The caller must not change the image.
+  /// Returns the image (C, H, W) uint8, contiguous. The tensor may be a view of the data set: do not change the tensor.
   virtual at::Tensor image(int64_t index) const = 0;
   /// Returns the region that `choose` selects for the size of image `index`, as a contiguous tensor (h, w, C) uint8.
   /// The region may be scaled down as described in io::ImageRequest. The caller may change the returned tensor.

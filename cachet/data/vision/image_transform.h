@@ -48,9 +48,9 @@ class ImageTransform {
   at::Tensor resize(const at::Tensor& batch) const;
 
   /// Reads a JPEG or PNG file, and transforms it like a sample of the data set, in grey or RGB like the data. Returns
-  /// (1, C, H, W) of output_shape(). If all images of the data set have one size, the whole file is first resized to
-  /// that size (with the interpolation of the transform), because the model has learned from images of that size. For a
-  /// file of the data set, the result equals the data set's sample, bit for bit. The function is only for evaluation
+  /// (1, C, H, W), with (C, H, W) = output_shape(). If all images of the data set have one size, the whole file is
+  /// first resized to that size (with the interpolation of the transform), because the model has learned from images of
+  /// that size. For a file of the data set, the result equals the data set's sample, bit for bit. Only for evaluation
   /// transforms, which use no random numbers. Calls `see_bytes` with the bytes of the file. Throws io::Error, which
   /// names the file, if it cannot be read, and std::invalid_argument unless the data have 1 or 3 channels.
   at::Tensor of_file(const std::filesystem::path& file, io::OrientationRule orientation = io::OrientationRule::ignore,

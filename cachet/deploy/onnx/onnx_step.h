@@ -60,8 +60,8 @@ class OnnxStep {
   /// Returns the value of input `i`, which is the index of a dimension of input `of`. A negative index is converted to
   /// an index from the front: −1 gives the index of the last dimension.
   int64_t dimension(size_t i, size_t of) const;
-  /// Returns the size that dimension `dimension` of input `i` had during the trace, with synthetic inputs. If this size
-  /// depends on a free size of the export (such as the batch size), it may differ for other inputs of the model.
+  /// Returns the size that dimension `dimension` of input `i` had during the trace, with synthetic inputs. If the
+  /// returned size depends on a free size of the export (such as the batch size), it may differ for other inputs.
   int64_t traced_size(size_t i, int64_t dimension) const;
   at::ScalarType result_dtype() const;
   int64_t result_rank() const;
@@ -77,8 +77,8 @@ class OnnxStep {
   /// Returns the length of the list that the operator returns. The list must have prim::ListUnpack as its only use.
   size_t parts() const { return list_result().size(); }
   void give_parts(const std::vector<std::string>& results);
-  /// Sets the result of an operator that works in place. Later operators that read the same tensor as this operator's
-  /// first input then read the result instead.
+  /// Sets the result of an operator that works in place. Later operators that would read this operator's first input
+  /// then read `result`.
   void give_in_place(const std::string& result);
   const torch::jit::Node& node() const { return node_; }
 

@@ -9,7 +9,7 @@
 namespace cachet::deploy {
 
 /// Converts a portable model to an OpenVINO model. The inputs have the model's names and order, and the output is
-/// `scores`. If OpenVINO does not know all operators, throws CannotConvert, which names the unknown ones.
+/// `scores`. If OpenVINO does not know all operators, throws CannotConvert, which names the unknown operators.
 std::shared_ptr<ov::Model> convert_to_openvino(const PortableModel& portable);
 
 }  // namespace cachet::deploy

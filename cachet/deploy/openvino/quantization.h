@@ -17,8 +17,8 @@ class Quantization {
  public:
   explicit Quantization(std::shared_ptr<ov::Model> model);
 
-  /// Returns a session that runs the model in float32 and records the layers' inputs. Only one session may exist; it
-  /// must end before quantized(). If OpenVINO cannot run the model, calibration() or the session throws CannotConvert.
+  /// Returns a session that runs the model in float32 and records layer inputs. Only one session may exist; destroy it
+  /// before quantized(). If OpenVINO cannot run the model, calibration() or the session throws CannotConvert.
   std::unique_ptr<runtime::Session> calibration();
 
   /// Quantises the model's layers in place, and returns the model. Throws c10::Error if no calibration was run before.

@@ -18,8 +18,8 @@ std::vector<uint8_t> read_decompressed(const std::filesystem::path& path, uint64
 /// Returns the contents of a file in memory by the rules of read_decompressed(). Messages begin with `name`.
 std::vector<uint8_t> decompress(std::span<const uint8_t> bytes, uint64_t max_bytes, std::string_view name);
 
-/// Passes the contents of a file (see read_decompressed()) to `take`. A compressed file is passed in pieces of at most
-/// 1 MiB, any other file as one piece. The function needs as much memory as the file has bytes on the disk, plus 1 MiB.
+/// Passes the contents of a file (see read_decompressed()) to `take`. `take` gets a compressed file in pieces of at
+/// most 1 MiB, other files as one piece. Needs as much memory as the file has bytes on the disk, plus 1 MiB.
 void for_each_decompressed_piece(const std::filesystem::path& path, uint64_t max_bytes,
                                  const std::function<void(std::span<const uint8_t> piece)>& take);
 

@@ -100,7 +100,7 @@ class DirectoryReader {
 
   uint64_t agreed(uint64_t narrow, uint64_t absent, uint64_t wide) const {
     if (narrow != absent && narrow != wide)
-      fail("the end record of its directory contradicts that of its zip64 directory");
+      fail("the end record of its directory contradicts the end record of its zip64 directory");
     return wide;
   }
 
@@ -170,8 +170,8 @@ class DirectoryReader {
       *value = little_endian<uint64_t>(*wide, 0);
       wide = wide->subspan(sizeof(uint64_t));
     }
-    if (wide && !wide->empty()) fail(entry, "has zip64 sizes in addition to its own");
-    if (compressed != entry.size) fail(entry, "is stored, but its two sizes differ");
+    if (wide && !wide->empty()) fail(entry, "has zip64 sizes in addition to its 32-bit sizes");
+    if (compressed != entry.size) fail(entry, "is not compressed, but its compressed and uncompressed sizes differ");
     if (entry.header >= begin_ || entry.size >= begin_ - entry.header) fail(entry, "must end before the directory");
   }
 

@@ -8,8 +8,8 @@
 
 namespace cachet::io {
 
-/// The SHA-1 of bytes that come in pieces (FIPS 180-4). Git names files by their SHA-1. SHA-1 does not protect against
-/// an attacker who chooses the content: use it only to compare a file with a digest of Git.
+/// The SHA-1 of bytes that come in pieces (FIPS 180-4). Git identifies the contents of files by SHA-1. SHA-1 does not
+/// protect against an attacker who chooses the content: use it only to compare a file with a digest of Git.
 class Sha1 {
  public:
   using Digest = std::array<uint8_t, 20>;

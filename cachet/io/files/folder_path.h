@@ -5,7 +5,7 @@
 namespace cachet::io {
 
 /// Removes the separator at the end of a path ("runs/first/"), so that filename() returns the name of the folder.
-/// Shells add this separator when they complete a path.
+/// Shells add a separator at the end of a folder's path when they complete the path.
 inline std::filesystem::path without_last_separator(const std::filesystem::path& path) {
   return path.has_filename() || path == path.root_path() ? path : path.parent_path();
 }

@@ -54,7 +54,7 @@ void on_png_warning(png_structp png, png_const_charp text) {
   auto* reader = static_cast<PngReader*>(png_get_error_ptr(png));
   const bool left_over = std::ranges::any_of(kLeftovers, [&](const char* part) { return std::strstr(text, part); });
   if (left_over && !reader->options->strict) {
-    reader->report.warn("has compressed data that do not belong to a pixel");
+    reader->report.warn("has more compressed data than its pixels need");
   } else if (left_over || std::strncmp(text, "IDAT", 4) == 0) {
     png_error(png, text);
   }

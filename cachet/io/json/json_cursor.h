@@ -33,7 +33,7 @@ class JsonCursor {
   bool take_word(std::string_view word);
   /// Skips a value of any type. Objects and arrays may be nested at most `depth` levels deep.
   void skip_value(int depth = 16);
-  /// Throws an error if the rest of the text is not only white space.
+  /// Throws an error if anything but white space follows in the text.
   void end();
 
   [[noreturn]] void fail(const std::string& message) const;

@@ -29,10 +29,10 @@ class KeysOfObjects {
   bool repeated_ = false;
 };
 
-/// Parses JSON of unknown origin with nlohmann's parser. Text with more than 64 levels counts as invalid, because this
-/// library copies and prints values recursively: deep nesting would crash the process. JSON text with the same key
-/// twice in an object also counts as invalid. Throws Json::parse_error for invalid text, or returns a discarded value
-/// if `throws` is false.
+/// Parses JSON of unknown origin with nlohmann's parser. Text with more than 64 levels counts as invalid, because
+/// nlohmann's library copies and prints values recursively: deep nesting would crash the process. JSON text with the
+/// same key twice in an object also counts as invalid. Throws Json::parse_error for invalid text, or returns a
+/// discarded value if `throws` is false.
 template <class Json>
 Json parse_json(std::string_view text, bool throws = true) {
   constexpr int kMaxLevels = 64;

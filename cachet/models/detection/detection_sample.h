@@ -33,7 +33,7 @@ struct DetectionTarget {
   MaskTargets masks{};   // set only for a detector with masks
 };
 
-/// The kind of a random choice in a training step.
+/// The boxes among which a training step chooses at random: anchors or proposals.
 enum class SamplingPlace { anchors, proposals };
 
 /// Returns one random priority for each candidate of image `image` of the batch: (candidates) float64. The priorities

@@ -19,13 +19,13 @@ class ObjectDetector : public virtual ImageModel {
   /// not fit the model.
   virtual AnchorTargets anchor_targets(const DetectionBatch& batch, const ImageSize& size) const = 0;
   /// Returns the losses under their published names ("loss_rpn_cls"). Divides losses of anchors by `targets.divisor`,
-  /// and losses of proposals by counts of the batch. Throws c10::Error if `targets` were computed for images other than
-  /// those of `batch`.
+  /// and losses of proposals by the batch's numbers of samples. Throws c10::Error if `targets` were computed for images
+  /// other than those of `batch`.
   virtual DetectionLosses losses(const DetectionBatch& batch, const AnchorTargets& targets) = 0;
   /// Returns the losses of a batch that is a whole training step. Throws the errors of anchor_targets() and losses().
   DetectionLosses losses(const DetectionBatch& batch);
 
-  /// Returns the names of the values that losses() returns: first its `losses`, then its `measures`, in order.
+  /// Returns the names of the values that losses() returns: the names of `losses`, then those of `measures`, in order.
   virtual std::vector<std::string> loss_names() const = 0;
 
   /// Returns the detections on images (B, C, H, W), one Detections for each image. In training mode, detect() and

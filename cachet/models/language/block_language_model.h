@@ -12,7 +12,7 @@
 
 namespace cachet::models {
 
-/// The options of a language model of blocks, except the options of attention and of positions.
+/// The options of a language model of transformer blocks, except the options of attention and of positions.
 struct LanguageBlockOptions {
   std::string model;  // prefix of the model's error messages: "transformer_xl"
   nn::AdaptiveVocabulary vocabulary{};
@@ -35,7 +35,7 @@ class BlockLanguageModel : public LanguageModel {
                                         LanguageSession& session) override;
   torch::Tensor next_token(const torch::Tensor& ids, LanguageSession& session) override;
   void read(const torch::Tensor& ids, LanguageSession& session) override { encode(ids, session); }
-  /// Whether the model was made with caches. With a cache, even a frozen one, outputs depend on where segments begin.
+  /// Whether the model was made with caches. With a cache, even a frozen cache, outputs depend on where segments begin.
   bool remembers_segments() const override { return was_made_with_caches_; }
 
   /// Returns the output of the last layer for a segment: ids (rows, L) -> (rows, L, dim), one batch row for each text.

@@ -23,7 +23,7 @@ bool may_keep_whole_past(const nn::PlugIns& plug_ins) {
 
 void check_whole_past(const SegmentOptions& segments, const nn::PlugIns& plug_ins) {
   TORCH_CHECK(!segments.whole_past || may_keep_whole_past(plug_ins),
-              "causal_transformer: whole_past needs attention that keeps sums of the past (elu or kernel), and "
+              "causal_transformer: whole_past needs linear attention with running sums (elu or kernel), and "
               "no cache");
 }
 
@@ -35,7 +35,7 @@ CausalTransformerOptions read_causal_transformer_options(const config::View& tab
   const auto& function = o.plug_ins.attention.function;
   if (const std::string why = nn::why_not_causal(function); !why.empty()) table.table("attention").problem("kind", why);
   if (o.whole_past && !keeps_sums(function))
-    table.problem("whole_past", "needs attention that keeps sums of the past: attention.kind = \"kernel\" or \"elu\"");
+    table.problem("whole_past", "needs linear attention with running sums: attention.kind = \"kernel\" or \"elu\"");
   if (o.whole_past && nn::cached_layer_options(o.plug_ins.cache))
     table.problem("whole_past", "cannot be used together with a cache; choose one of the two");
   return o;

@@ -36,7 +36,7 @@ class CausalTransformer : public nn::Cloneable<CausalTransformer, BlockLanguageM
 
   std::optional<std::string> why_not_replayed() const override;
   SegmentOptions segments() const override { return {.whole_past = options_.whole_past}; }
-  /// Throws c10::Error if memory_length, clamp_length or same_length is set, or whole_past without running sums.
+  /// Throws c10::Error if memory_length, clamp_length or same_length is set, or whole_past without linear attention.
   LanguageSession make_session(int64_t batch_rows, const SegmentOptions& segments) const override;
   torch::Tensor encode(const torch::Tensor& ids, LanguageSession& session) override;
 

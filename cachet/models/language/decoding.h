@@ -64,7 +64,7 @@ class DecodingRows {
 };
 
 /// Orders the rows that continue (`kept`, in ascending order) so that as few as possible move. A row whose index is
-/// below n = kept.size() keeps its index. Each other row moves to a free index below n.
+/// below n = kept.size() keeps its index. A row whose index is n or larger moves to a free index below n.
 std::vector<int64_t> with_gaps_filled(std::vector<int64_t> kept);
 
 /// A function that chooses the next token of each batch row from log p, (rows, vocabulary), −∞ for an impossible token.

@@ -62,7 +62,7 @@ class LanguageModel : public virtual Model {
 
   torch::Device device() const { return parameters().at(0).device(); }
 
-  /// Runs a segment of synthetic tokens in a session (see segments()) whose memory is full.
+  /// Runs a segment of synthetic tokens in a session with a full memory (see segments()).
   Trial trial(int64_t batch, const torch::TensorOptions& options) override;
 
  private:
@@ -81,7 +81,7 @@ struct LanguageModelPlan {
   operator ModelPlan() const { return {name, input_of(text), build}; }
 };
 
-/// The values of a model that depend on the corpus. In a recipe, the corpus's values are the defaults of model keys.
+/// The values of a corpus that are the default values of `[model]` keys in a recipe.
 struct LanguageDefaults {
   std::optional<int64_t> vocabulary{};
 };

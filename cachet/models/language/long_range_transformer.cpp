@@ -66,7 +66,7 @@ LongRangeTransformer::LongRangeTransformer(const LongRangeOptions& options) : op
 std::vector<nn::NormFold> LongRangeTransformer::norm_folds() {
   const bool pairs = options_.sequence.pairs;
   if (pairs && options_.pair_features != PairFeatures::joined)
-    return {nn::leave_norm(*this, "norm", norm_, "the head reads products of two sequences")};
+    return {nn::leave_norm(*this, "norm", norm_, "the head reads products of the outputs for two sequences")};
   return {nn::fold_into_reader(*this, "norm", norm_, [this, pairs](const nn::Affine& before) {
     head_->fold_affine_before(
         pairs ? nn::Affine{at::cat({before.scale, before.scale}), at::cat({before.shift, before.shift})} : before);

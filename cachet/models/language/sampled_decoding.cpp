@@ -19,7 +19,7 @@ std::vector<Hypothesis> sampled_decoding(TranslationModel& model, const Sequence
                                          uint64_t seed, const LengthLimits& limits, double length_penalty) {
   check_sampling(sampling);
   if (static_cast<int64_t>(numbers.size()) != source.ids.size(0))
-    throw std::invalid_argument("sampled_decoding: there must be one number for each sentence");
+    throw std::invalid_argument("sampled_decoding: each sentence needs a number for its random seed");
   std::vector<std::mt19937_64> generators;
   for (const int64_t number : numbers) generators.push_back(generator_of(seed, static_cast<uint64_t>(number)));
   const auto choose = [&](const torch::Tensor& log_probabilities, const std::vector<int64_t>& sentences,

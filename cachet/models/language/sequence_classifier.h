@@ -45,7 +45,7 @@ struct SequenceClassifierPlan {
   operator ModelPlan() const { return {name, input_of(sequence), build}; }
 };
 
-/// Values of a model that depend on a sequence data set. They are the defaults of the model's keys in a recipe.
+/// The values of a sequence data set that are the default values of `[model]` keys in a recipe.
 struct SequenceDefaults {
   std::optional<SequenceShape> sequence{};
   std::optional<int64_t> classes{};

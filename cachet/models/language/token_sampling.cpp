@@ -16,7 +16,7 @@ std::vector<double> penalized(std::span<const double> scores, std::span<const in
   for (const int64_t token : previous) {
     const auto place = static_cast<size_t>(token);
     if (place >= changed.size())
-      throw std::invalid_argument("there is no score for the earlier token " + std::to_string(token));
+      throw std::invalid_argument("the scores have no entry for the previous token " + std::to_string(token));
     changed[place] = scores[place] > 0 ? scores[place] / penalty : scores[place] * penalty;  // once each
   }
   return changed;

@@ -89,7 +89,7 @@ LanguageSession TransformerXL::make_session(int64_t batch_rows, const SegmentOpt
               "instead");
   TORCH_CHECK(
       !segments.same_length || segments.memory_length > 0,
-      "transformer_xl: same_length needs a memory_length above 0, because each token then sees memory_length tokens");
+      "transformer_xl: with same_length, each token sees memory_length tokens, so memory_length must be above 0");
   const nn::SessionUse use = segments.memory_length == 0 ? nn::SessionUse::segments
                              : is_training()             ? nn::SessionUse::memory
                                                          : nn::SessionUse::decoding;

@@ -30,7 +30,7 @@ TransformerXLOptions read_transformer_xl_options(const config::View& table, Tran
     table.problem("memory_tokens", "cannot be used together with a cache; choose one of the two");
   if (cached && segments.memory_length > 0) table.problem("memory_length", "must be 0: the cache replaces the memory");
   if (segments.same_length && segments.memory_length == 0)
-    table.problem("same_length", "needs memory_length above 0, because each token then sees memory_length tokens");
+    table.problem("same_length", "lets each token see memory_length tokens, so memory_length must be above 0");
   if (!std::holds_alternative<nn::SoftmaxOptions>(o.plug_ins.attention.function))
     table.table("attention").problem("kind", "must be softmax: the model attends to relative positions");
   if (o.vocabulary.dim % 2 != 0)

@@ -114,7 +114,7 @@ class TranslationModel : public virtual Model {
 
   torch::Device device() const { return parameters().at(0).device(); }
 
-  /// Uses synthetic sentence pairs of the greatest length.
+  /// Uses synthetic sentence pairs of the maximum length that the model can read and write.
   Trial trial(int64_t batch, const torch::TensorOptions& options) override;
 };
 
@@ -126,7 +126,7 @@ struct TranslationModelPlan {
   operator ModelPlan() const { return {name, input_of(text), build}; }
 };
 
-/// Options of a model that follow from its parallel text. A recipe takes them as the defaults of its model keys.
+/// The values of a parallel corpus that are the default values of `[model]` keys in a recipe.
 struct TranslationDefaults {
   std::optional<int64_t> source_vocabulary{}, target_vocabulary{};
   std::optional<int64_t> length{};  // maximum number of tokens of a sentence, its end included

@@ -258,7 +258,7 @@ void TranslationTransformer::reorder(TranslationSession& session, const torch::T
     return;
   }
   TORCH_CHECK(rows.numel() == session.batch_rows(),
-              "translation_transformer: if the sentences stay the same, the number of batch rows must stay ",
+              "translation_transformer: if the sentences stay the same, the number of rows must be ",
               session.batch_rows(), ", got ", rows.numel());
   for (size_t i = 0; i < decoder_blocks_.size(); ++i) session.state->part(decoder_part(i)).part("attn").reorder(rows);
 }

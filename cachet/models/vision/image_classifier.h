@@ -28,7 +28,7 @@ struct ImageClassifierPlan {
   operator ModelPlan() const { return {name, input_of(image), build}; }
 };
 
-/// Values of a model that depend on an image data set. They are the defaults of the model's keys in a recipe.
+/// The values of an image data set that are the default values of `[model]` keys in a recipe.
 struct ImageDefaults {
   std::optional<ImageShape> image{};
   std::optional<int64_t> classes{};

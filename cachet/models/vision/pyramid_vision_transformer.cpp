@@ -86,7 +86,7 @@ std::vector<nn::NormFold> PyramidVisionTransformer::leave_inner_norms() {
 std::vector<nn::NormFold> PyramidVisionTransformer::norm_folds() {
   std::vector<nn::NormFold> folded = leave_inner_norms();
   if (!last_stage().has_norm()) return folded;
-  folded.push_back(last_stage().leave_norm("the reader of this map is not part of the backbone"));
+  folded.push_back(last_stage().leave_norm("the layer that reads the output of this norm is outside the backbone"));
   folded.back().name = "stages." + std::to_string(stages_.size() - 1) + ".norm";
   return folded;
 }

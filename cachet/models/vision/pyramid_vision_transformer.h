@@ -24,15 +24,15 @@ class PyramidVisionTransformer : public nn::Cloneable<PyramidVisionTransformer, 
   std::vector<torch::Tensor> features(const torch::Tensor& images) override;
   std::vector<int64_t> feature_channels() const override;
   std::vector<int64_t> feature_strides() const override;
-  /// In v2, does not fold the norms after the stages, for two reasons. A fold would add the norm's bias to the zeros
-  /// that the next stage reads beyond the border. The layers that read the maps are not in the backbone.
+  /// In v2, does not fold the norms after the stages: a fold would add the norm's bias to the zeros that the next stage
+  /// reads beyond the border, and the layers that read the feature maps are not in the backbone.
   std::vector<nn::NormFold> norm_folds() override;
 
  protected:
   PyramidVisionTransformer(const PyramidVisionTransformerOptions& options, ClassToken class_token);
 
   const PyramidVisionTransformerOptions& options() const { return options_; }
-  /// In v2, each stage ends with a norm. Returns why each of these norms, except the last, is not folded.
+  /// Returns the reason why the norm at the end of a v2 stage is not folded, for each stage except the last.
   std::vector<nn::NormFold> leave_inner_norms();
   PyramidStage& last_stage() { return *stages_.back(); }
   /// Returns the tokens after each stage (v2: after its norm). With ClassToken::present, the last stage's tokens

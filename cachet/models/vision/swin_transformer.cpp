@@ -72,7 +72,7 @@ std::vector<nn::NormFold> SwinTransformer::norm_folds() {
   std::vector<nn::NormFold> folded;
   for (size_t i = 0; i < feature_norms_.size(); ++i)
     folded.push_back(nn::leave_norm(*this, "norm" + std::to_string(i), feature_norms_[i],
-                                    "the reader of this map is not part of the backbone"));
+                                    "the layer that reads the output of this norm is outside the backbone"));
   return folded;
 }
 

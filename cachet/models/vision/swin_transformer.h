@@ -41,8 +41,8 @@ class SwinTransformer : public nn::Cloneable<SwinTransformer, FeaturePyramid>, p
   std::vector<nn::Submodule<nn::Norm>> feature_norms_;
 };
 
-/// The backbone, a norm after the last stage, and a linear layer on the mean of the stage's tokens. Additional parts:
-/// norm, which replaces norm{i}, and head.fc.
+/// The backbone, a norm after the last stage, and a linear layer on the mean of the stage's tokens. The part norm
+/// replaces the parts norm{i} of the backbone, and head.fc is the linear layer.
 class SwinTransformerClassifier : public nn::Cloneable<SwinTransformerClassifier, SwinTransformer>,
                                   public ImageClassifier {
  public:

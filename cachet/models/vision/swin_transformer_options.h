@@ -15,7 +15,7 @@ struct SwinStageOptions {
   int64_t cache_pool = 1;  // side of the average pooling of a window before a gated recurrent cache
 };
 
-/// The rule for maps that do not consist of whole windows.
+/// The rule for feature maps whose height or width is not a multiple of the window's height or width.
 enum class WindowFit {
   shrink,  // a map no larger than a window is one window without a shift; zeros are added after the shift (timm)
   pad,     // windows always keep their size and shift; zeros are added before the shift (published detection backbone)

@@ -23,7 +23,7 @@ struct SoftSplit {
   nn::Grid grid_of(const nn::Grid& map) const;
 };
 
-/// The attention between two soft splits: x' = attn(norm1(x)), x' + mlp(norm2(x')). Parts: norm1, attn, norm2, mlp.
+/// The layers between two soft splits: x' = attn(norm1(x)), y = x' + mlp(norm2(x')). Parts: norm1, attn, norm2, mlp.
 class TokenStage : public nn::Cloneable<TokenStage>, public nn::Foldable {
  public:
   TokenStage(const T2tVisionTransformerOptions& model, int64_t dim);

@@ -13,16 +13,16 @@ void Attention::concatenate_cache(int64_t, const TokenLayout&) {
 }
 
 void Attention::fold_affine_before(const Affine&) {
-  TORCH_CHECK(false, name(), ": cannot fold in an affine map: a module that reads its input is not a linear layer");
+  TORCH_CHECK(false, name(), ": cannot fold in an affine map, because not all modules that read the input are linear");
 }
 
 void Attention::fold_affine_into_query(const Affine&) {
   TORCH_CHECK(false, name(),
-              ": cannot fold an affine map into its queries, because they share a projection with its keys");
+              ": cannot fold an affine map into the queries, because queries and keys share a projection");
 }
 
 void Attention::fold_affine_after(const Affine&) {
-  TORCH_CHECK(false, name(), ": cannot fold in an affine map after it: its output does not come from a linear layer");
+  TORCH_CHECK(false, name(), ": cannot fold in an affine map of the output, which does not come from a linear layer");
 }
 
 std::shared_ptr<Attention> Attention::with_fixed_context(const torch::Tensor&, const TokenLayout&) const {

@@ -59,8 +59,8 @@ class Attention : public CopyableModule, public Observable {
   /// Returns a layer for evaluation that always attends to `context`, with constant keys and values. Apart from keys
   /// and values, the new layer has the parameters of this layer.
   virtual std::shared_ptr<Attention> with_fixed_context(const torch::Tensor& context, const TokenLayout& layout) const;
-  /// Returns an equivalent layer for evaluation. The new layer has no cache gates: memory attention uses constant keys
-  /// and values. Apart from the cache gates, the new layer has the parameters of this layer.
+  /// Returns a layer with the same results in evaluation. The new layer has no cache gates: memory attention uses
+  /// constant keys and values. Apart from the cache gates, the new layer has the parameters of this layer.
   virtual std::shared_ptr<Attention> freeze_cache() const;
 };
 

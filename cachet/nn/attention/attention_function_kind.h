@@ -41,8 +41,8 @@ struct AttentionFunctionKind {
   std::optional<Misfit> (*misfit)(const Options& options, int64_t head_dim) = nullptr;
 };
 
-/// A kind of attention function and its options, as one type for all kinds. In the variant AttentionFunctionOptions, a
-/// ChosenAttentionFunction represents a kind that a program registers.
+/// A registered kind of attention function together with chosen options. In the variant AttentionFunctionOptions,
+/// ChosenAttentionFunction is the type for all kinds that a program registers.
 struct ChosenAttentionFunction {
   std::string kind;
   std::function<std::shared_ptr<AttentionFunction>(int64_t num_heads, int64_t head_dim)> make;
@@ -63,15 +63,15 @@ ChosenAttentionFunction chosen_attention_function(const AttentionFunctionKind<Op
           kind.traits, kind.why_not_causal ? kind.why_not_causal(options) : std::string()};
 }
 
-/// The ranges of values of recipe keys that several kinds of attention functions have in common.
+/// The allowed ranges of recipe keys that occur in several kinds of attention functions.
 struct AttentionRanges {
   static constexpr config::Range<double> kDropout{0.0, 0.99};
   static constexpr config::Range<double> kEps{0.0, 1.0};
   static constexpr config::Range<int64_t> kBlockSize{1, 1 << 14};
 };
 
-/// Returns the reason for kinds of attention functions that have no causal form, whatever their options. The record of
-/// an attention function without a causal form has no_causal_form() as its member why_not_causal.
+/// The member why_not_causal of kinds of attention functions that have no causal form for any options. Returns the
+/// reason why a causal layout is impossible.
 template <class Options>
 std::string no_causal_form(const Options& /*options*/) {
   return "has no causal form";

@@ -38,8 +38,8 @@ using AttentionFunctionRow = KindRow<AttentionFunctionOptions>;
 /// registered.
 std::span<const AttentionFunctionRow* const> attention_function_kinds();
 
-/// Adds a kind of attention function. The function must be called before any recipe is read. Throws
-/// std::invalid_argument if the name is taken.
+/// Adds a kind of attention function. Call register_attention() before any recipe is read. Throws std::invalid_argument
+/// if the name is taken.
 void register_attention(AttentionFunctionRow row);
 
 /// Registers a kind of attention function, which its record `kind` describes. The record of a kind that a program adds
@@ -55,8 +55,8 @@ void register_attention(const AttentionFunctionKind<Options>& kind) {
 ChosenAttentionFunction chosen_attention_function(const AttentionFunctionOptions& options);
 
 /// Returns why the attention function of `options` cannot limit attention to earlier tokens. If the function can limit
-/// attention to earlier tokens, the text is empty, and the result of a token depends neither on later tokens nor on
-/// their number.
+/// attention to earlier tokens, returns an empty text; the result of a token then depends neither on later tokens nor
+/// on their number.
 std::string why_not_causal(const AttentionFunctionOptions& options);
 
 /// Returns why a decoder that runs token by token cannot use the attention function of `options` to attend to its

@@ -214,7 +214,7 @@ AttentionState& AttentionState::part(const std::string& name) {
 
 void AttentionState::set_part(const std::string& name, std::shared_ptr<AttentionState> part) {
   TORCH_CHECK(part && part->batch_rows() == batch_rows_,
-              "attention_state: the state of a part must have the same number of batch rows as the whole, ",
+              "attention_state: a part of the state must have as many batch rows as the whole state, which has ",
               batch_rows_);
   parts_[name] = std::move(part);
 }

@@ -11,7 +11,7 @@
 
 namespace cachet::nn {
 
-/// The batch rows to which a tensor of a session's state belongs.
+/// Whether a tensor of a session's state has an entry for each batch row, or one entry for all batch rows.
 enum class StateOwner {
   batch_rows,  // one entry for each batch row
   shared,      // one entry, which all batch rows share
@@ -38,11 +38,11 @@ class AttentionState {
   /// number of visible tokens of earlier calls. The length of the growing tensors is the same in all layers of a model.
   int64_t past() const;
 
-  // --- functions for layers
+  // --- The following functions are for layers.
 
   /// Declares a tensor. A declared tensor is empty until it is set.
   void declare(const std::string& name, StateOwner owner);
-  /// Declares a tensor with the initial value `start`. The first dimension of `start` is the batch rows.
+  /// Declares a tensor with the initial value `start`. The first dimension of `start` counts the batch rows.
   void declare(const std::string& name, const at::Tensor& start);
   /// Declares a tensor that grows along `dim`. In dimension `dim`, `start` has the size 0.
   void declare_growing(const std::string& name, const at::Tensor& start, int64_t dim);
@@ -66,7 +66,7 @@ class AttentionState {
   /// batch rows.
   void set_part(const std::string& name, std::shared_ptr<AttentionState> part);
 
-  // --- functions for callers of layers
+  // --- The following functions are for the callers of layers.
 
   /// Reserves memory for `length` positions in all growing tensors. While the growing tensors have at most `length`
   /// positions, append() allocates no memory.

@@ -107,8 +107,8 @@ class FrozenCachedAttention : public Cloneable<FrozenCachedAttention, MixedAtten
   /// Throws c10::Error if the layer has a positional convolution, because the convolution reads zeros beyond the border
   /// of the grid.
   void fold_affine_before(const Affine& before) override;
-  /// Folds λ into both projections, so that mixing becomes an addition. If the last operation of an attention is not
-  /// a projection, throws c10::Error and changes nothing.
+  /// Folds the mixing gate σ(λ) into the last projections of both attentions, so that their outputs need only be added.
+  /// If the last operation of an attention is not a projection, throws c10::Error and changes nothing.
   void fold_share();
   [[deprecated("fold_share")]] void absorb_share() { fold_share(); }
   bool has_mixing_logit() const { return mixing_logit.defined(); }
@@ -120,12 +120,12 @@ class FrozenCachedAttention : public Cloneable<FrozenCachedAttention, MixedAtten
   int64_t num_heads_, dim_, width_;
 };
 
-/// Returns the attention of a transformer block. If options.cache has no cache, the attention is the self-attention
-/// that `make` returns. A concatenated cache is added to the self-attention that `make` returns. With any other cache,
-/// the attention is a CachedAttention.
+/// Returns the attention of a transformer block. If options.cache is NoCacheOptions, returns the self-attention of
+/// `make`. If options.cache is a concatenated cache, adds the cache to the self-attention of `make`. If options.cache
+/// is any other cache, returns a CachedAttention.
 std::shared_ptr<Attention> make_self_attention(const CachedAttentionOptions& options, const AttentionFactory& make);
 
-/// Returns the attention of a transformer block, which consists of one or two MultiHeadAttention layers.
+/// Returns the attention of a transformer block: one MultiHeadAttention, or two if the cache has memory attention.
 std::shared_ptr<Attention> make_self_attention(const CachedAttentionOptions& options,
                                                const AttentionOptions& attention = {});
 

@@ -20,7 +20,7 @@ class FixedContextAttention : public Cloneable<FixedContextAttention, Attention>
   explicit FixedContextAttention(FixedContextParts parts);
 
   torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context, const AttentionArgs& args) override;
-  /// Folds the affine map `before` into the query, which is the only input.
+  /// Folds the affine map `before` into the query's projection: the query is the layer's only input.
   void fold_affine_before(const Affine& before) override { fold_affine_into_query(before); }
   void fold_affine_into_query(const Affine& before) override;
   void fold_affine_after(const Affine& after) override { proj_->fold_affine_after(after); }

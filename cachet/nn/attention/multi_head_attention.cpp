@@ -302,7 +302,7 @@ void MultiHeadAttention::fold_affine_before(const Affine& before) {
   refuse_to_absorb();
   TORCH_CHECK(!kv_ || context_dim_ == dim_, "multi_head_attention: cannot fold an affine map of ", dim_,
               " channels into a context of ", context_dim_, " channels");
-  TORCH_CHECK(before.scale.numel() == dim_, "multi_head_attention: cannot fold in an affine map unless it has ", dim_,
+  TORCH_CHECK(before.scale.numel() == dim_, "multi_head_attention: an affine map to fold in must have ", dim_,
               " channels, got ", before.scale.numel());
   for (const auto& linear : {qkv_, qk_v_, q_, kv_})
     if (linear) linear->fold_affine_before(before);
@@ -316,8 +316,8 @@ void MultiHeadAttention::fold_affine_into_query(const Affine& before) {
 void MultiHeadAttention::fold_affine_into_context(const Affine& before) {
   refuse_to_absorb();
   TORCH_CHECK(kv_,
-              "multi_head_attention: cannot fold in an affine map of the context alone, because keys share a "
-              "projection with queries");
+              "multi_head_attention: cannot fold an affine map into the keys and values only, because keys and "
+              "queries share a projection");
   kv_->fold_affine_before(before);
 }
 

@@ -54,8 +54,8 @@ class MultiHeadAttention : public Cloneable<MultiHeadAttention, Attention> {
   torch::Tensor weights_of(const torch::Tensor& heads, const torch::Tensor& context, const AttentionArgs& args) const;
 
  protected:
-  /// Replaces the cache by constant keys and values. Call this function only on a shallow copy of the layer. The copy
-  /// and the original share their submodules.
+  /// Replaces the cache by constant keys and values. Call hold_memory() only on a shallow copy of the layer. The
+  /// submodules of the copy are those of the original layer.
   void hold_memory();
 
  private:

@@ -51,8 +51,8 @@ class InWindows : public Cloneable<InWindows<Inner>, Inner> {
     return windows->merge(Inner::forward(inside, inside, inner));
   }
 
-  /// Folds `before` into Inner. The fill values of windows beyond the map are replaced by their preimages under
-  /// `before`, because the folded layer applies `before` to fill values too.
+  /// Folds `before` into Inner. Replaces the values that fill windows beyond the map by their preimages under `before`,
+  /// because the folded layer applies `before` to these values, too.
   void fold_affine_before(const Affine& before) override {
     const torch::Tensor filling = beyond_.defined() ? beyond_ : at::zeros_like(before.shift);
     const torch::Tensor preimage = (filling - before.shift) / before.scale;
@@ -97,7 +97,7 @@ struct WindowAttentionOptions {
   int64_t dim = 0, num_heads = 0;
   AttentionOptions attention = {};
   CacheOptions cache = {};  // the cache has Tm = window² tokens, unless the options set Tm
-                            // The cache is updated with the mean over all windows of all samples.
+                            // A training step stores a mean over all windows of all samples.
   WindowSettings windows{};
 };
 

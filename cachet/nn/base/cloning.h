@@ -22,7 +22,7 @@ class Cloning {
                                                   const std::optional<torch::Device>& device,
                                                   const std::function<std::shared_ptr<torch::nn::Module>()>& copy);
 
-  /// Returns the copy of `original` in the clone() that this thread runs, or `original` if this thread runs none. A
+  /// If this thread runs a clone(), returns the copy of `original` in this clone(). Otherwise, returns `original`. A
   /// null pointer and an undefined tensor are returned unchanged.
   static torch::Tensor copied(const torch::Tensor& original);
   static std::shared_ptr<torch::nn::Module> copied(const std::shared_ptr<torch::nn::Module>& original);

@@ -38,7 +38,7 @@ enum class Signal {
   norm2_output,         // output of the norm before the feed-forward network (B, T, D)
   feed_forward_output,  // result of the feed-forward network (B, T, D), before the residual addition
   token_padding,        // bool (B, T), true = padding, for the tokens of o, of queries or of a block's outputs;
-                        // this signal comes before the tokens' values, and only if a token is padding
+                        // if a token is padding, modules report token_padding before the tokens' values
 };
 
 /// A set of signals.

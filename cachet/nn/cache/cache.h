@@ -20,15 +20,15 @@ struct Memory {
   TokenLayout layout;
 };
 
-/// A fixed-length memory of earlier tokens of an attention layer. If a cache is renewed (ops::Recalibrated), it begins
-/// with zeros.
+/// A fixed-length memory of earlier tokens of an attention layer. The recalibration of a cache (ops::Recalibrated)
+/// begins with zeros.
 class Cache : public StateModule, public SyncedModule, public Observable, public ops::Recalibrated, public PlugIn {
  public:
   using StateModule::StateModule;
 
   /// input (B, T, D): the layer's tokens; self_output (B, T, D): the output of its self-attention. Returns the memory
-  /// that memory attention reads, and computes the next memory. Model state has one memory for all samples, changes in
-  /// training only, and ignores empty batches. args.state may have one memory per row, and may change in evaluation.
+  /// that memory attention reads, and computes the next memory. The module's memory serves all samples and changes only
+  /// in training, if the batch has samples. A memory in args.state may serve one batch row and change in evaluation.
   virtual Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionArgs& args) = 0;
 
   /// The name of the buffer that stores the tokens, both in the module and in files.
@@ -46,7 +46,7 @@ class Cache : public StateModule, public SyncedModule, public Observable, public
   virtual void declare_state(AttentionState& state) const = 0;
 
   /// Returns the reason why the tokens that memory attention reads in evaluation depend on the model's input. Returns
-  /// std::nullopt if they do not depend on the input.
+  /// std::nullopt if the tokens do not depend on the input.
   virtual std::optional<std::string> why_memory_varies() const = 0;
 
   /// Returns why evaluation reads a kind of memory that training never reads. Returns std::nullopt if evaluation and

@@ -29,8 +29,8 @@ struct CacheKind {
   Export exports = Export::refused;
 };
 
-/// A kind of cache and its options, as one type for all kinds. In the variant CacheOptions, ChosenCache stands for
-/// kinds of caches that a program adds.
+/// A registered kind of cache together with chosen options. In the variant CacheOptions, ChosenCache is the type for
+/// all kinds that a program registers.
 struct ChosenCache {
   std::string kind;
   std::optional<CachedLayerOptions> layer;  // empty for kinds without memory attention

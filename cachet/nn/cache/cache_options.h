@@ -31,8 +31,8 @@ using CacheRow = KindRow<CacheOptions, Sessions>;
 /// Returns all kinds of caches: first the kinds of the library, then the kinds that the program registered.
 std::span<const CacheRow* const> cache_kinds();
 
-/// Registers a kind of cache. Call the function before any recipe is read. Throws std::invalid_argument if another kind
-/// already has the name.
+/// Registers a kind of cache. Call register_cache() before any recipe is read. Throws std::invalid_argument if another
+/// kind already has the name.
 void register_cache(CacheRow row);
 
 /// Registers a kind of cache from a record like those of the library's own kinds. The type Options has the members of

@@ -14,7 +14,7 @@ struct ConcatenatedCacheOptions {
   static const CacheKind<ConcatenatedCacheOptions> kKind;
 };
 
-/// Advice in the messages of errors about a concatenated cache that a model cannot have.
+/// The advice in error messages about a concatenated cache in a model that does not support this cache.
 inline constexpr const char* kConcatenatedIsForImages =
     "'concatenated' is only for image models with attention.kind = \"softmax\". For text, use the memory of "
     "Transformer-XL: a transformer_xl model with memory_length";
@@ -23,8 +23,8 @@ inline constexpr const char* kConcatenatedIsForImages =
 /// ConcatenatedCache resembles Transformer-XL's memory (arXiv 1901.02860), but is for samples without an order. Cached
 /// Transformers (arXiv 2312.12742, Table 2) compares its caches with a memory like ConcatenatedCache.
 ///
-/// The memory has one entry for each of the layer's own keys. Keys and values are projected from tokens; an entry is
-/// the mean of such tokens over all samples of a training step, detached. If the samples and the memory differ in the
+/// The memory has one entry for each of the layer's own keys. An entry is a token from which the layer projects a key
+/// and a value: the detached mean over all samples of a training step. If the samples and the memory differ in the
 /// number of tokens, the samples' tokens are interpolated first, as for a gated recurrent cache. Buffer: tokens (1, L,
 /// D), zeros until the first step is stored.
 class ConcatenatedCache : public Cloneable<ConcatenatedCache, Cache>, public ops::HostFlag {
@@ -39,8 +39,8 @@ class ConcatenatedCache : public Cloneable<ConcatenatedCache, Cache>, public ops
   std::optional<std::string> why_memory_varies() const override { return std::nullopt; }
 
   void reset() override;
-  /// Whether a step is stored. On the meta device, which has no values, the result is always true. The host stores the
-  /// result, and reads it from the device only if other code has written the buffer `tokens`.
+  /// Whether the cache holds a step (always true on the meta device, which has no values). The cache stores the result
+  /// on the host, and reads the device only if other code has written the buffer `tokens`.
   bool holds_step() const { return held_.of(tokens); }
   bool host_flag() const override { return holds_step(); }
   void set_host_flag(bool flag) override { held_.set(tokens, flag); }

@@ -34,8 +34,8 @@ struct GatedRecurrentCacheOptions {
 
   /// Returns the default options of a variant of the cache. In the variant `paper` (Algorithm 1), attention reads the
   /// mean of the samples' caches in training, and the stored mean in inference. In the variant `official` (the
-  /// published code), λ starts at −1, there is a positional convolution, the gates always run, and attention reads each
-  /// sample's own cache. In both variants, inference and training read the same kind of cache.
+  /// published code), λ starts at −1, there is a positional convolution, inference also runs the gates, and attention
+  /// reads each sample's own cache. In both variants, inference and training read the same kind of cache.
   static GatedRecurrentCacheOptions of(GatedRecurrentCacheVariant variant);
 
   CacheInference inference_or_default() const {
@@ -48,7 +48,7 @@ struct GatedRecurrentCacheOptions {
 /// Gated recurrent cache (Cached Transformers, arXiv 2312.12742, Algorithm 1; ops::grc_update has the equations).
 ///
 /// X̄ has the first Dm channels of the layer's input (`paper`) or of the output of self-attention (`official`). If
-/// `pool` is above 1, the token grid is average-pooled. The valid tokens are then interpolated to Tm tokens. In
+/// `pool` is above 1, the token grid is average-pooled. Afterwards, the valid tokens are interpolated to Tm tokens. In
 /// training, memory attention reads the updated C_t (CacheAttend), and the stored cache becomes the batch mean of C_t,
 /// detached. Causal layers read C_{t-1} and then compute C_t, so that no later token is visible. CacheGradient selects
 /// how the gates of causal layers learn (`recompute` and `carry` need args.state).

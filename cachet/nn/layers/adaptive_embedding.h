@@ -20,8 +20,8 @@ class AdaptiveEmbedding : public Cloneable<AdaptiveEmbedding>, public NotReplaya
   /// Returns the embeddings (…, dim) of ids (…) int64. Throws c10::Error if an id is not a token.
   torch::Tensor forward(const torch::Tensor& ids) const;
 
-  /// Return table i and projection i. If the embedding has no projections, projection i is an undefined tensor.
-  /// Clusters have one table each, or share one table.
+  /// Return the embedding table i and the projection i. If the embedding has no projections, projection i is an
+  /// undefined tensor. Clusters have one table each, or share one table.
   const RegisteredTensor& table(size_t i) const { return tables_.at(i); }
   const RegisteredTensor& projection(size_t i) const { return projections_.at(i); }
 

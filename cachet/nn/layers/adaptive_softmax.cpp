@@ -28,7 +28,7 @@ AdaptiveSoftmax::AdaptiveSoftmax(const AdaptiveVocabulary& vocabulary, const Ada
                                  const std::shared_ptr<const AdaptiveEmbedding>& embedding)
     : Cloneable("AdaptiveSoftmax"), dim_(vocabulary.dim), clusters_(clusters_of(vocabulary)) {
   TORCH_CHECK(embedding || !(ties.tables || ties.projections),
-              "adaptive_softmax: tied tables or projections need the embedding that has the shared tensors");
+              "adaptive_softmax: tied tables or projections need the embedding whose tensors they share");
   const bool one_table = has_one_table(vocabulary);
   for (size_t i = 0; i < (one_table ? 1 : clusters_.size()); ++i) {
     const int64_t count = one_table ? vocabulary.tokens : clusters_[i].count;

@@ -19,7 +19,7 @@ Affine Affine::narrow(int64_t first, int64_t count) const {
 
 void fold_input_affine(const char* owner, const Affine& before, const at::Tensor& weight, const at::Tensor& bias) {
   TORCH_CHECK(before.scale.numel() == weight.size(1) && before.shift.numel() == weight.size(1), owner,
-              ": cannot fold in an affine map unless it has ", weight.size(1), " channels, got ", before.scale.numel());
+              ": an affine map to fold in must have ", weight.size(1), " channels, got ", before.scale.numel());
   const at::NoGradGuard no_grad;
   const at::Tensor columns = weight.to(at::kDouble).reshape({weight.size(0), weight.size(1), -1});
   const auto channels = [](const at::Tensor& x) { return x.to(at::kDouble).view({1, -1, 1}); };
@@ -29,7 +29,7 @@ void fold_input_affine(const char* owner, const Affine& before, const at::Tensor
 
 void fold_output_affine(const char* owner, const Affine& after, const at::Tensor& weight, const at::Tensor& bias) {
   TORCH_CHECK(after.scale.numel() == weight.size(0) && after.shift.numel() == weight.size(0), owner,
-              ": cannot fold in an affine map after it unless the map has ", weight.size(0), " channels, got ",
+              ": an affine map to fold in after this layer must have ", weight.size(0), " channels, got ",
               after.scale.numel());
   const at::NoGradGuard no_grad;
   const at::Tensor scale = after.scale.to(at::kDouble);

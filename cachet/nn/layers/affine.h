@@ -7,7 +7,7 @@
 namespace cachet::nn {
 
 /// The map y = scale·x + shift, channel by channel. At inference, an offline norm is a map of the form y = scale·x +
-/// shift. Folding merges the map into the next linear layer.
+/// shift. Folding a norm merges this affine map into the next linear layer.
 struct Affine {
   at::Tensor scale, shift;  // (C)
 

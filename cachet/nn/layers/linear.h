@@ -9,7 +9,7 @@
 namespace cachet::nn {
 
 /// A linear layer: y = x·Wᵀ + b on (…, inputs), computed as one fused product. For an input of three dimensions,
-/// torch::nn::Linear needs two operations. Initially, W is truncated-normal (0.02) and b is zero.
+/// torch::nn::Linear adds the bias in a second operation. Initially, W is truncated-normal (0.02) and b is zero.
 class Linear : public Cloneable<Linear>, public ops::Packable {
  public:
   Linear(int64_t inputs, int64_t outputs, bool with_bias = true);
@@ -19,7 +19,7 @@ class Linear : public Cloneable<Linear>, public ops::Packable {
   /// Returns y (…, outputs). Throws c10::Error unless x has `inputs` channels.
   torch::Tensor forward(const torch::Tensor& x) const;
   /// Folds the affine map `before` into the layer. After this call, the layer returns for x what it returned earlier
-  /// for before.apply(x). If the layer has no bias, it gets one.
+  /// for before.apply(x). If the layer has no bias, the call adds a bias.
   void fold_affine_before(const Affine& before);
   [[deprecated("fold_affine_before")]] void absorb(const Affine& before) { fold_affine_before(before); }
   /// Folds the affine map `after` into the layer, whose result is then after.apply() of its earlier result. If the

@@ -8,9 +8,9 @@
 
 namespace cachet::nn {
 
-/// Options of a stress test with outliers: in some training passes, some rows of a tensor are far larger than the rest.
-/// The outlier filter of unified normalization (arXiv 2208.01313, Eq. 18–19) is made for rows that are far larger than
-/// the rest.
+/// Options of a stress test with outliers: in some training passes, some rows of a tensor are far larger than all other
+/// rows. The outlier filter of unified normalization (arXiv 2208.01313, Eq. 18–19) is intended for tensors with
+/// outliers.
 struct OutlierOptions {
   double probability = 0.0;  // probability that a pass has outliers; 0: never
   double share = 0.1;        // fraction of the rows that become outliers; rows are drawn independently

@@ -12,7 +12,7 @@ class TokenPermutation {
  public:
   TokenPermutation() = default;
   /// `sources` has the index of the token at each new position; −1 stands for zeros, and no token occurs twice.
-  /// `tokens` is the number of tokens.
+  /// `tokens` is the number of tokens before the permutation.
   TokenPermutation(std::vector<int64_t> sources, int64_t tokens, const at::Device& device);
 
   at::Tensor apply(const at::Tensor& tokens) const;   // (B, tokens, C) -> (B, slots, C)

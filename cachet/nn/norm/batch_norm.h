@@ -17,8 +17,8 @@ struct BatchNormOptions {
 
 /// Batch normalisation over tokens. Training uses mean and variance of each channel over all valid tokens of the batch;
 /// inference uses running averages. Training throws c10::Error if a batch has fewer than two tokens (padding included).
-/// If fewer than two tokens are valid, the running averages do not change (this check runs on the device). A renewal of
-/// the statistics averages the batches' means and unbiased variances, like torch.optim.swa_utils.update_bn.
+/// If fewer than two tokens are valid, the running averages do not change (this check runs on the device).
+/// Recalibration averages the batches' means and unbiased variances, like torch.optim.swa_utils.update_bn.
 class BatchNorm : public Cloneable<BatchNorm, Norm>, public ops::Recalibrated {
  public:
   BatchNorm(int64_t channels, const BatchNormOptions& options);

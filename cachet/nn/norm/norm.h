@@ -39,8 +39,8 @@ class Norm : public StateModule, public Observable, public SyncedModule, public 
   /// Returns the affine map that the norm applies in evaluation, or std::nullopt for norms that compute statistics in
   /// evaluation.
   virtual std::optional<Affine> inference_affine() const { return std::nullopt; }
-  /// Returns the norm's evaluation in two parts: a core without weights that reads the input, and the affine map after
-  /// the core, which can be folded into the next layer. For an offline norm, this core is NoNorm.
+  /// Splits the norm, as evaluation computes it, into a core without weights and a subsequent affine map, which can be
+  /// folded into the next layer. The core of an offline norm is the identity NoNorm.
   virtual SplitNorm split() const;
   /// Returns the running statistic (C), which training updates and evaluation uses. Returns an undefined tensor for
   /// norms without a running statistic.
@@ -66,8 +66,8 @@ class Norm : public StateModule, public Observable, public SyncedModule, public 
   static void check_warmup(double percent);
 };
 
-/// Calls settle_warmup() of all norms of a model. Returns the longest warm-up in updates that one of these calls
-/// returned, or std::nullopt if no norm's warm-up is a fraction.
+/// Calls settle_warmup() of all norms of a model. Returns the longest warm-up (in updates) that settle_warmup()
+/// returned, or std::nullopt if no norm has a fraction as its warm-up.
 std::optional<int64_t> settle_warmups(torch::nn::Module& model, int64_t updates);
 
 /// The core of a norm, and the affine map after it. In evaluation, the norm returns affine.apply(core->forward(x)).

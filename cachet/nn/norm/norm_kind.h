@@ -36,8 +36,8 @@ struct NormKind {
   std::optional<Misfit> (*misfit)(const Options& options, int64_t channels) = nullptr;
 };
 
-/// A kind of norm and its options, as one type for all kinds. In the variant NormOptions, ChosenNorm stands for kinds
-/// that a program adds.
+/// A registered kind of norm together with chosen options. In the variant NormOptions, ChosenNorm is the type for all
+/// kinds that a program registers.
 struct ChosenNorm {
   std::string kind;
   std::function<std::shared_ptr<Norm>(int64_t channels, double default_eps)> make;
@@ -57,7 +57,7 @@ ChosenNorm chosen_norm(const NormKind<Options>& kind, const Options& options) {
           kind.statistics};
 }
 
-/// The ranges of values of recipe keys that several kinds of norms have in common.
+/// The allowed ranges of recipe keys that occur in several kinds of norms.
 struct NormRanges {
   // In float32, an eps far below 1e-30 would be 0, and a token whose channels are all equal would be divided by 0.
   static constexpr config::Range<double> kEps{1e-30, 1.0};

@@ -38,8 +38,8 @@ using NormRow = KindRow<NormOptions>;
 /// Returns all kinds of norms: first the kinds of the library, then the kinds that the program registered.
 std::span<const NormRow* const> norm_kinds();
 
-/// Registers a kind of norm. Call the function before any recipe is read. Throws std::invalid_argument if another kind
-/// already has the name.
+/// Registers a kind of norm. Call register_norm() before any recipe is read. Throws std::invalid_argument if another
+/// kind already has the name.
 void register_norm(NormRow row);
 
 /// Registers a kind of norm from its record, which has the same form as the records of the library's kinds.

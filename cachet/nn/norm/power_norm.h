@@ -20,9 +20,9 @@ struct PowerNormOptions {
 
 /// Power normalization (arXiv 2003.07845), with group scaling or without it (PN*): see ops::power_norm. In training,
 /// each forward pass updates the running statistics by one step. Without group scaling, inference is an affine map.
-/// During a renewal of the statistics (ops::Recalibrated), each pass is normalised with the statistic of its own batch,
-/// as in the warm-up. After the renewal of the statistics, ψ² is their mean over all batches of the renewal. A renewal
-/// of the statistics changes neither Γ nor the counter.
+/// During recalibration (ops::Recalibrated), each pass is normalised with the statistic of its own batch, as in the
+/// warm-up. After recalibration, ψ² is the mean of the statistics of all batches of the recalibration. Recalibration
+/// changes neither Γ nor the counter.
 class PowerNorm : public Cloneable<PowerNorm, Norm>, public ops::Recalibrated {
  public:
   PowerNorm(int64_t channels, const PowerNormOptions& options);

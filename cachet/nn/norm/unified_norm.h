@@ -38,10 +38,10 @@ ops::UnifiedNormSettings unified_norm_settings(const MovingAverageBatchNormOptio
 
 /// Unified normalization (arXiv 2208.01313). Moving average batch normalization is the same operator as unified
 /// normalization, with other settings: see ops::unified_norm. In training, each forward pass updates the running
-/// statistics by one step. Inference is the affine map y = x·w/√(σ²_running + ε) + b. During a renewal of the
-/// statistics (ops::Recalibrated), each pass is normalised with the statistic of its own batch, as in the warm-up.
-/// After the renewal of the statistics, σ²_running is their mean over all batches of the renewal. A renewal of the
-/// statistics does not change the windows, the gradients' statistics or the counters.
+/// statistics by one step. Inference is the affine map y = x·w/√(σ²_running + ε) + b. During recalibration
+/// (ops::Recalibrated), each pass is normalised with the statistic of its own batch, as in the warm-up. After
+/// recalibration, σ²_running is the mean of the statistics of all batches of the recalibration. Recalibration does not
+/// change the windows, the gradients' statistics or the counters.
 class UnifiedNorm : public Cloneable<UnifiedNorm, Norm>, public ops::Recalibrated {
  public:
   /// `warmup_percent`: if above 0, call settle_warmup() before training.

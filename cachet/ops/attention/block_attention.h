@@ -10,7 +10,7 @@ namespace cachet::ops {
 constexpr int64_t kSeenByNone = -1;  // no query sees the key: it is padding
 constexpr int64_t kSeenByAll = -2;   // every query that attends to the key's block sees it, even out of range
 
-/// Which keys a query sees within the blocks to which it attends. The query sees the keys with least ≤
+/// The range of keys that a query sees in the blocks to which the query attends. The query sees the keys with least ≤
 /// (position of the key) − (position of the query) ≤ most.
 struct KeysSeen {
   static constexpr int64_t kUnbounded = int64_t{1} << 30;

@@ -19,8 +19,8 @@ struct BlockAttentionCall {
   KeysSeen seen;
 };
 
-/// Computes output and logsumexp. Throws c10::Error if a key block in the call does not exist. The heads of a token are
-/// contiguous in memory.
+/// Computes output and logsumexp. Throws c10::Error if `call` lists a key block that does not exist. The heads of a
+/// token are contiguous in memory.
 BlockAttended block_attention_forward(const BlockAttentionCall& call);
 
 struct BlockAttentionGradients {

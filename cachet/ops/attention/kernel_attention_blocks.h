@@ -13,7 +13,7 @@
 
 namespace cachet::ops {
 
-// φ maps kBlock rows together. Within kInner rows, causal attention computes all query–key pairs.
+// The feature map φ processes kBlock rows at once. In each kInner rows, causal attention computes all query–key pairs.
 inline constexpr int64_t kBlock = 256, kInner = 64;
 
 inline int64_t rounded_up(int64_t count, int64_t step) { return (count + step - 1) / step * step; }
@@ -85,8 +85,8 @@ void load_values(const KernelHead<T>& head, BlockRows rows, RowBuffer& with_ones
 }
 
 // Each row of the sums Σ [v, 1]φ(k)ᵀ is contiguous and has one number for each feature; the last row has the
-// denominators of attention. In matrix products, the additional row of denominators costs little. If the denominators
-// were an additional column, this column would cost as much as sixteen columns.
+// denominators of attention. The denominators are a row, because an additional row costs little in a matrix product,
+// and an additional column would cost as much as sixteen columns.
 inline Matrix numerators(const Matrix& sums) { return sums.block_of_rows(0, sums.rows - 1); }
 inline const float* denominators(const Matrix& sums) { return sums.data + (sums.rows - 1) * sums.row_stride; }
 

@@ -21,7 +21,7 @@ c10::SymInt check_feature_map(const char* op, const Tensor& x, at::TensorList we
               x.scalar_type(), " ", x.sym_sizes());
   size_t products = 0;
   for (const int64_t unit : units) products += feature_unit_of(unit) != FeatureUnit::elu_plus_one;
-  TORCH_CHECK(weights.size() == products, op, ": each unit with a product needs a weight; there are ", products,
+  TORCH_CHECK(weights.size() == products, op, ": each unit except elu + 1 needs a weight; there are ", products,
               " such units, but the number of weights is ", weights.size());
   c10::SymInt width = x.sym_size(3);
   size_t i = 0;

@@ -9,8 +9,8 @@ namespace cachet::ops {
 /// The keys that a query sees, and the bias of its scores.
 struct SoftmaxMask {
   at::Tensor bias{};     // broadcastable to (B, H, Lq, Lk); undefined = no bias
-                         // If the bias's first dimension divides B, the bias is repeated along B: the windows of a
-                         // sample are consecutive.
+                         // If the bias's first dimension W divides B, sample b uses the bias b mod W: an image's
+                         // windows are consecutive samples.
   at::Tensor padding{};  // (B or 1, Lk) bool, true = a key that no query sees; undefined = no such key
   bool causal = false;   // query i sees the keys j ≤ i + Lk − Lq
 };

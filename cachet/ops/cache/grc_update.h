@@ -29,14 +29,14 @@ struct GrcUpdated {
 /// f is the identity in the paper, and LayerNorm ∘ GELU in the published code (if `norm` is given).
 ///
 /// cache (1, Tm, Dm) for the whole batch, or (B, Tm, Dm) for the samples; tokens X̄ (B, Tm, Dm). If the batch has one
-/// cache, the updated caches have the dtype of tokens. If each sample has a cache, they have the wider of the dtypes of
-/// cache and tokens. The mean over the samples is computed before rounding. Differentiable in all tensors. Only the
-/// unfused form (ATen operators) is differentiable twice. Under autocast, tokens and weights are converted to the
-/// autocast dtype.
+/// cache, the updated caches have the dtype of tokens. If each sample has a cache, the updated caches have the wider of
+/// the dtypes of cache and tokens. The mean over the samples is computed before rounding. Differentiable in all
+/// tensors. Only the unfused form (ATen operators) is differentiable twice. Under autocast, tokens and weights are
+/// converted to the autocast dtype.
 ///
-/// Each product is the sum of a product with the cache and a product with the tokens. If all samples share one cache,
-/// the products of this cache with W_r and W_u are computed only once. One matrix product gives all three products with
-/// the tokens. Throws c10::Error if shapes do not agree.
+/// The product with [C, X̄] is the sum of a product with C and a product with X̄, for each weight. If all samples share
+/// one cache, the products of this cache with W_r and W_u are computed only once. One matrix product multiplies the
+/// tokens by W_r, W_u and W_c. Throws c10::Error if shapes do not agree.
 GrcUpdated grc_update(const at::Tensor& cache, const at::Tensor& tokens, const GateWeights& reset,
                       const GateWeights& update, const GateWeights& candidate,
                       const std::optional<CandidateNorm>& norm = {});

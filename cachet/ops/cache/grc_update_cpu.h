@@ -56,8 +56,8 @@ struct GrcUpdateGradients {
   at::Tensor candidate_bias, norm_weight, norm_bias;
 };
 
-/// The function does not read the gates' biases. If `samples` has no gradient, d_samples is absent. If `mean` has no
-/// gradient, d_mean is absent.
+/// grc_update_gradients() does not read the gates' biases. If `samples` has no gradient, d_samples is absent. If `mean`
+/// has no gradient, d_mean is absent.
 GrcUpdateGradients grc_update_gradients(const GrcUpdateCall& call, const OptionalTensor& d_samples,
                                         const OptionalTensor& d_mean, const GrcProducts& products);
 

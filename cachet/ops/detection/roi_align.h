@@ -15,8 +15,8 @@ struct RoiAlignOptions {
 /// Coordinates refer to corners of pixels (aligned): the centre of the map's first cell is at 0.5. The value of a bin
 /// is the mean of its sample points, each interpolated between four cells. A point at most one cell outside the map
 /// reads the border; a point farther outside is 0. If `sampling` is above 0, a box with side 0 reads one point, and a
-/// box with a negative side reads the points of the upright box in reverse, as in torchvision. If `sampling` is 0,
-/// boxes with a side of 0 or a negative side get 0. If a coordinate of a box is NaN, the result for this box is 0.
+/// box with a negative side reads the points of the upright box in reverse, as in torchvision. If `sampling` is 0, the
+/// result for a box with a side of 0 or below is 0. If a coordinate of a box is NaN, the result for this box is 0.
 ///
 /// map (N, C, H, W) floating, H and W at least 1; boxes (K, 5) float32 or float64: image, x0, y0, x1, y1. All boxes are
 /// computed in float64. Returns (K, C, height, width) in the dtype of the map, in channels_last. The result is

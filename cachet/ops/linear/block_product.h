@@ -6,7 +6,7 @@
 
 namespace cachet::ops {
 
-/// A view of a float32 matrix: element (i, j) is at data + i·row_stride + j·column_stride. One of the strides is 1.
+/// A float32 matrix view: element (i, j) is at data + i·row_stride + j·column_stride. row_stride or column_stride is 1.
 struct Matrix {
   float* data;
   int64_t rows, columns, row_stride, column_stride;

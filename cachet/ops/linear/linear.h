@@ -7,8 +7,8 @@
 namespace cachet::ops {
 
 /// Returns x·weightᵀ + bias like at::linear: x (…, K), weight (N, K), bias (N) or none -> (…, N). For the forward and
-/// the backward pass, the function uses the faster one of ATen's two libraries (ops/linear/product.h). If at::linear
-/// itself uses the faster library, this function calls at::linear. In linear() and linear_gelu(), packed weights
+/// the backward pass, linear() uses the faster one of ATen's two libraries (ops/linear/product.h). If at::linear itself
+/// uses the faster library, linear() calls at::linear. In linear() and linear_gelu(), packed weights
 /// (ops/linear/product.h) have no gradients.
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias = {});
 

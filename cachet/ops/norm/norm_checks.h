@@ -19,7 +19,7 @@ void check_norm_state(const char* op, const at::Tensor& input, const at::Tensor&
 void check_norm_statistics(const char* op, const at::Tensor& input, const at::Tensor& statistics, int64_t rows,
                            const char* meaning);
 
-/// Checks a backward operator's operands: grad like input, weight (C), padding, statistics, scales (scale_rows, C).
+/// Checks the operands of a norm's backward operator: grad must have the sizes of input; scales (scale_rows, C).
 void check_norm_gradient(const char* op, const at::Tensor& grad, const at::Tensor& input,
                          const std::optional<at::Tensor>& weight, const std::optional<at::Tensor>& padding,
                          const at::Tensor& scales, const at::Tensor& statistics, int64_t scale_rows = 2);

@@ -32,11 +32,11 @@ struct SavedNorm {
 };
 
 /// The autograd function of a norm whose state is two tensors, for one process or several. `Norm` declares:
-///   Call                               operands: input, weight, bias, padding, statistics, …, as a struct for Listed;
-///   forward(call, reducer)            y and other results (calls the operator if the reducer is null);
-///   save(call, numbers)                stores the numbers that backward() reads;
-///   backward(saved, numbers, reducer) gradients of input, weight, bias (calls the operator if the reducer is null).
-/// Operators of the dispatcher cannot have a reducer as argument: with a reducer, the norm does not call the operators.
+///   Call                              has the operands (input, weight, bias, padding, statistics, …) for Listed;
+///   forward(call, reducer)            returns y and other results (calls the operator if the reducer is null);
+///   save(call, numbers)               stores the numbers that backward() reads;
+///   backward(saved, numbers, reducer) returns the gradients (calls the operator if the reducer is null).
+/// An operator of the dispatcher has no reducer argument, so that a norm with a reducer does not call the operators.
 template <class Norm>
 struct NormFunction : torch::autograd::Function<NormFunction<Norm>> {
   template <class... Operands>

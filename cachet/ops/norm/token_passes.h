@@ -27,8 +27,8 @@ struct TokenMean {
 TokenMean mean_over_tokens(const at::Tensor& sum, const at::Tensor& x, const std::optional<at::Tensor>& padding,
                            BatchReducer* reducer);
 
-/// Holds the state that a norm had before a step. If the step has no tokens, restore() gives the norm this earlier
-/// state again. No branch of the code depends on the number of tokens.
+/// Holds the state that a norm had before a step. If the step has no tokens, restore() writes the saved state back into
+/// the norm. No branch of the code depends on the number of tokens.
 class StateKept {
  public:
   /// `none`: as in TokenMean.

@@ -9,14 +9,14 @@
 
 namespace cachet::ops {
 
-/// The mean of a window of statistics. With WindowMean::none, each step uses its own statistic.
+/// The kind of mean over a window of statistics. With WindowMean::none, each step uses its own statistic.
 enum class WindowMean : int64_t { geometric, arithmetic, none };
 
 /// The threshold of the outlier filter (Eq. 18–19). The filter compares the threshold with E(Ω_t) − Π(Ω_t) of each
 /// channel, the arithmetic minus the geometric mean of the window Ω_t.
 enum class OutlierThreshold {
   pooled,  // M·V(√Ω_{t−1}), V over all channels and steps, unbiased: one channel above it filters the whole layer, as
-           // in the published code. The pooled threshold is not an upper bound of E(Ω_t) − Π(Ω_t).
+           // in the published code. The pooled threshold is not an upper bound of a channel's E(Ω_t) − Π(Ω_t).
   channel,  // M·V(√Ω_{t−1}) with V of the channel, the population variance: filters only this channel, as in the
             // printed Eq. 19
 };
@@ -36,12 +36,12 @@ struct UnifiedNormSettings {
   bool rescale = false;  // whether the forward pass also has r: y = w·r·z + b, as in moving average batch normalization
 };
 
-/// The state of one layer, which consists of these two tensors.
+/// The state of one layer: the tensors `statistics` and `counters`.
 ///   statistics (2 + M + M_b, C), float32 or wider. Rows: running σ², ψ, a ring of M statistics, a ring of M_b
 ///              gradient statistics.
 ///   counters   (4) int64: steps, filtered steps, steps on window statistics, whether the last step was filtered.
-///              With OutlierThreshold::channel, the last three counters count channels instead of steps: one step that
-///              filters 5 channels adds 5 to the second counter.
+///              With OutlierThreshold::channel, the last three counters count channels instead of steps: a step that
+///              filters 5 channels adds 5 to the number of filtered steps.
 struct UnifiedNormState {
   at::Tensor statistics, counters;
 

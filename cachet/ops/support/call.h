@@ -16,8 +16,8 @@ namespace cachet::ops {
 ///   using ScaleForms = Listed<ScaleCall, at::Tensor(const at::Tensor&, double)>;
 ///   at::Tensor scale_composite(const ScaleCall& call);
 ///   Operator(m, "scale(Tensor x, float factor) -> Tensor").composite(ScaleForms::form<scale_composite>);
-/// The members of the struct have the order of the arguments in the operator's schema. Callers of the operator use
-/// list() to pass the members of the struct.
+/// The members of the struct have the order of the arguments in the operator's schema. Code that calls the operator
+/// passes the members of the struct by list().
 template <class Call, class Signature>
 struct Listed;
 

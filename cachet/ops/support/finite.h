@@ -12,7 +12,7 @@ class NotFinite : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Whether all numbers of a floating-point tensor of any shape are finite. The function makes one pass over the tensor,
+/// Whether all numbers of a floating-point tensor of any shape are finite. all_finite() makes one pass over the tensor,
 /// and waits for the device.
 bool all_finite(const at::Tensor& values);
 

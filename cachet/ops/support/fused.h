@@ -28,9 +28,9 @@ FusedOn fused_on(const at::Tensor& x, std::string_view op = {});
 /// Records that the operator cachet::<op> has a CUDA form. Operator::cuda calls this function while the program starts.
 void remember_cuda_form(std::string_view op);
 
-/// Whether choices that were made by measurements on CPUs apply to a tensor: for example, another library for a
-/// matrix product, or attention in blocks. Returns true on the CPU, in float32 or bfloat16, unless composite_only()
-/// returns true.
+/// Whether a tensor takes the code paths that were selected by timing on CPUs, for example another library for a matrix
+/// product, or attention in blocks. Returns true on the CPU, in float32 or bfloat16, unless composite_only() returns
+/// true.
 bool tuned_for_cpu(const at::Tensor& x);
 
 /// As long as an object of this class exists, no operator of this process runs a fused kernel. The class CompositeOnly
@@ -43,8 +43,8 @@ class CompositeOnly {
   CompositeOnly& operator=(const CompositeOnly&) = delete;
 };
 
-/// Calls `body` with a null pointer of the type T*. T is the type in which kernels read the elements of x, which must
-/// be float32 or bfloat16.
+/// Calls `body` with a null pointer of the type T*, so that `body` knows T. T is the type in which kernels read the
+/// elements of x, which must be float32 or bfloat16.
 template <class Body>
 void for_type_of(const at::Tensor& x, const Body& body) {
   if (x.scalar_type() == at::kBFloat16)

@@ -10,7 +10,7 @@ class HostFlag {
  public:
   virtual ~HostFlag() = default;
   virtual bool host_flag() const = 0;
-  /// Sets the host flag. The new flag must match the current values of the buffers.
+  /// Sets the host flag, which must match the current values of the module's buffers.
   virtual void set_host_flag(bool flag) = 0;
 };
 

@@ -2,15 +2,15 @@
 
 namespace cachet::ops {
 
-/// A module that stores values of the data that it processes in training: running statistics, a cache. A renewal, from
-/// begin_renewal() to end_renewal(), computes the stored values again from training passes. After a renewal of the
-/// stored values, they depend only on the training passes between begin_renewal() and end_renewal(), and not on earlier
+/// A module that stores values of the data that it processes in training: running statistics, a cache. Recalibration,
+/// from begin_renewal() to end_renewal(), computes the stored values again from training passes. After recalibration,
+/// the stored values depend only on the training passes between begin_renewal() and end_renewal(), and not on earlier
 /// passes or on evaluation.
 class Recalibrated {
  public:
   virtual ~Recalibrated() = default;
   virtual void begin_renewal() = 0;
-  /// Ends the renewal. If no pass since begin_renewal() had a valid token, statistics are as before begin_renewal().
+  /// Ends recalibration. If no pass since begin_renewal() had a valid token, the previous statistics remain.
   virtual void end_renewal() = 0;
 };
 

@@ -28,8 +28,8 @@ inline bool at_least(const c10::SymInt& size, int64_t least) {
 inline bool divides(const c10::SymInt& divisor, const c10::SymInt& size) {
   return at_least(divisor, 1) && same_size(size % divisor, 0);
 }
-/// Whether a size equals `number`. The result can be used as the condition of an `if`. If this is not known for a
-/// symbolic size, returns false.
+/// Whether a size equals `number`. The result can be used as the condition of an `if`. If the comparison cannot be
+/// decided for a symbolic size, returns false.
 inline bool is_size(const c10::SymInt& size, int64_t number) {
   return size.sym_eq(number).guard_or_false(__FILE__, __LINE__);
 }

@@ -23,7 +23,7 @@ void draw_numbers(Markup& html, const LineChart& chart);
 void draw_legend(Markup& html, const std::vector<Series>& series);
 
 /// Draws the plot and writes its data as JSON. If the data suit both a linear and a logarithmic scale, also draws a
-/// hidden plot with the other scale. `y` overrides the vertical axis. Returns whether it drew a hidden plot.
+/// hidden plot with the other scale. `y` overrides the vertical axis. Returns whether a hidden plot was drawn.
 bool draw_plot_box(Markup& html, const LineChart& chart, const PlotSize& size, const Axis* y = nullptr);
 
 /// Returns "2 values are not finite (×)", with the chart's mark ×, or an empty text if all are finite.

@@ -6,7 +6,7 @@ namespace cachet::report {
 /// where letters are largest.
 inline constexpr double kMapLetter = 8.4;
 
-/// Sine and cosine of the angle at which the name of a column is written if the name is longer than the column is wide.
+/// Sine and cosine of the angle of leaning column names in heat maps and confusion matrices.
 inline constexpr double kMapNameSine = 0.67;
 inline constexpr double kMapNameCosine = 0.74;
 

@@ -34,7 +34,7 @@ struct ComparedRun {
 /// Returns a table with a row for each run: its state and all metrics. The best value of each column is marked.
 Table results_table(const std::vector<ComparedRun>& runs);
 
-/// Returns a table with a row for each recipe key that differs between runs. Each run with a recipe has a column.
+/// Returns a table: a row for each recipe key that differs between runs, a column for each run that has a recipe.
 Table differing_keys_table(const std::vector<ComparedRun>& runs);
 
 /// Returns the page with the results, the curves of all runs merged by section, and the recipe keys that differ. If a

@@ -23,8 +23,8 @@ Section cache_section(const std::vector<LayerShares>& layers, const std::vector<
 struct WindowStatistics {
   std::string layer;
   Series window, filtered;
-  /// Mean fraction of filtered channels over the steps so far; only if each channel has its own threshold. In this
-  /// case, `window` and `filtered` are means over channels.
+  /// If each channel has its own threshold, `channels` is the mean fraction of filtered channels over the steps so far,
+  /// and `window` and `filtered` are means over the channels.
   Series channels{};
 };
 

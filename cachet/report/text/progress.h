@@ -67,7 +67,7 @@ class Progress {
   /// line.
   void finish() noexcept;
 
-  /// Returns the mode. If the mode is `automatic`, returns the mode that was chosen instead.
+  /// Returns the mode of the options, or the mode that the constructor chose instead of `automatic`.
   ProgressMode mode() const noexcept { return mode_; }
 
  private:

@@ -26,16 +26,16 @@ struct TextGrid {
   /// Returns the width of each column if no cell is wrapped.
   std::vector<int> natural_widths() const;
   /// Returns the width of each column such that the table is at most `columns` terminal columns wide. The widest
-  /// columns are narrowed first. The result is empty if the columns would become so narrow that names or column heads
-  /// would be broken.
+  /// columns are narrowed first. If the columns would become so narrow that names or column heads would be broken,
+  /// returns std::nullopt.
   std::optional<std::vector<int>> widths_within(int columns) const;
 };
 
 /// Returns the columns `columns` of a table, with `*` after the best value of each column.
 TextGrid grid_of(const Table& table, const std::vector<size_t>& columns, bool unicode);
 
-/// Exchanges rows and columns. All columns except the first are aligned right, because each of them has values of
-/// different kinds after the exchange.
+/// Exchanges the rows and the columns of a table. All new columns except the first are aligned right, because a new
+/// column has values of several kinds.
 TextGrid turned(const TextGrid& grid);
 
 /// Returns the width of all columns together, in terminal columns.

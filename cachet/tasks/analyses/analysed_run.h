@@ -118,8 +118,8 @@ class AnalysedRun {
   std::unique_ptr<Task> evaluation_, training_;
 };
 
-/// Restores the buffers of a model when this object is destroyed. During the lifetime of the object, the buffers may be
-/// changed.
+/// Restores the buffers of a model when this object is destroyed. While a BuffersKept object exists, other code may
+/// change the buffers of its model.
 class BuffersKept {
  public:
   explicit BuffersKept(torch::nn::Module& model);

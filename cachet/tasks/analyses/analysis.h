@@ -53,7 +53,7 @@ class Analysis {
   virtual std::vector<AnalysisJob> jobs(size_t runs) const;
   virtual AnalysisResult measure(AnalysedRun& run, AnalysedRun* beside,
                                  const train::EvaluationProgress& progress) const = 0;
-  /// Returns the section of the page that shows all results, in the order of the jobs.
+  /// Returns the section of the page that shows the results of all jobs, in the order in which jobs() returns them.
   virtual report::Section section(const std::vector<NamedResult>& results) const = 0;
 };
 

@@ -106,7 +106,7 @@ void add_memory_use(report::Section& section, const std::string& run, const orde
                                     "The weight of memory attention in a head. 0 means self-attention only."));
   section.blocks.push_back(
       head_map("‖σ(λ)·o_mem‖ ÷ ‖o‖: " + run, layers, "contributions",
-               "The norm of the memory's part in a head's output, divided by the norm of the head's whole output."));
+               "The norm of memory attention's contribution to a head's output, divided by the norm of this output."));
   section.blocks.push_back(activation_table(run, layers));
 }
 

@@ -11,9 +11,9 @@
 
 namespace cachet::tasks {
 
-// Changes of the values in a model's stored caches. If such a change affects the results, the model uses its caches.
-// Each function of this file returns the number of caches that it changed. To be able to restore the caches, save the
-// model's buffers before the change.
+// Functions that change the values in a model's stored caches. If changed caches lead to other results, the model uses
+// its caches. Each function of this file returns the number of caches that it changed. To restore the caches later,
+// save the model's buffers first.
 
 int64_t zero_caches(torch::nn::Module& model);
 
@@ -42,8 +42,8 @@ struct MeanLoss {
 /// Returns the mean loss with its standard error (metrics::loss_error()).
 MeanLoss mean_loss(const std::vector<PartLoss>& parts);
 
-/// Returns the difference between the mean losses of two evaluations of the same parts. The standard error is computed
-/// from the change of each part's loss. The result is empty if the lists differ in length or in parts' weights.
+/// Returns the mean loss of `after` minus the mean loss of `before`, two evaluations of the same data, with a standard
+/// error. If `before` and `after` differ in length or in a part's weight, returns std::nullopt.
 std::optional<MeanLoss> change_of_loss(const std::vector<PartLoss>& before, const std::vector<PartLoss>& after);
 
 }  // namespace cachet::tasks

@@ -68,8 +68,8 @@ class GateAnalysis final : public Analysis {
     report::Section section{
         std::string(title()),
         {},
-        "How much of their old content the caches keep, and how much new content they take in, over "
-        "training steps that were replayed without updating the weights."};
+        "The gates of the caches, and the change of the caches from step to step, measured in training steps "
+        "that were replayed without updating the weights."};
     for (const NamedResult& result : results) {
       const ordered_json values = ordered_json::parse(result.values);
       if (!values.at("gates").empty()) section.blocks.push_back(gate_table(result.run, values.at("gates")));

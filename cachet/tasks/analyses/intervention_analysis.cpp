@@ -44,9 +44,9 @@ std::vector<report::MetricDescription> descriptions_in(const ordered_json& descr
 constexpr const char *kLoss = "loss", *kLossError = "loss_stderr";
 
 constexpr const char* kTextOnChanges =
-    " The number after ± is the standard error. The change of the loss is the mean difference from the loss as trained "
-    "on the same samples, and its error is that of these differences. If the loss rises by more than twice this error, "
-    "the model uses its memory. A smaller change can be due to the choice of the samples. More samples (`--samples`) "
+    " The change is the mean, over the samples, of the loss with changed caches minus the loss as trained. The "
+    "number after ± is the standard error of the mean. If the loss rises by more than twice its standard error, the "
+    "model uses its memory. A smaller change can be due to the choice of the samples. More samples (`--samples`) "
     "make the error smaller.";
 constexpr const char* kTextOnErrors =
     " The number after ± is the standard error. A small difference can be due to the choice of the samples. More "

@@ -126,8 +126,8 @@ report::Table norm_table(const std::string& run, const ordered_json& values) {
        {"σ̂² from σ²", Alignment::right}},
       {},
       "Normal channels (PNAC) are those whose last " + std::to_string(values.at("steps").get<int64_t>()) +
-          " statistics pass D'Agostino and Pearson's test at 0.05. Constant channels do not pass. \"σ̂² from σ²\" is "
-          "the relative difference between the statistic that normalised the last step and the running average."};
+          " statistics pass D'Agostino and Pearson's test of normality at level 0.05. Constant channels do not pass. "
+          "\"σ̂² from σ²\" is the relative difference between the statistic of the last step and the running average."};
   if (values.at("steps").get<int64_t>() < analysis::kEnoughForNormality)
     table.note += " With fewer than " + std::to_string(analysis::kEnoughForNormality) +
                   " values, the kurtosis part of the test is inaccurate.";

@@ -55,8 +55,8 @@ enum class SimilarityOf {
 };
 
 /// Returns the heat map `map` of similarities, with square cells. The colour scale goes from the smallest to the
-/// largest value, so that small differences are visible. In a map of one set, the scale does not depend on the values
-/// on the diagonal. They can exceed the largest value of the scale.
+/// largest value, so that small differences are visible. For SimilarityOf::one_set, the scale ignores the values on the
+/// diagonal, so these values can exceed the scale.
 inline report::HeatMap similarity_map(report::HeatMap map, SimilarityOf of) {
   map.square = true;
   map.least.reset();

@@ -47,7 +47,7 @@ class SavedResults {
 };
 
 /// Returns the measurement of an analysis from the folder of saved results. If the folder does not have the
-/// measurement, measures now.
+/// measurement, makes the measurement with Analysis::measure().
 SavedResult measured_or_kept(const Analysis& analysis, AnalysedRun& run, AnalysedRun* beside, const SavedResults& kept,
                              const train::EvaluationProgress& progress);
 

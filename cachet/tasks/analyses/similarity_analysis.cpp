@@ -160,7 +160,7 @@ class SimilarityAnalysis final : public Analysis {
       report::LineChart change{"CKA with itself over checkpoints: " + result.run, "step", "CKA"};
       change.markers = true;
       change.note =
-          "Compares each layer at every saved checkpoint, drawn as a point, with the same layer at the analysed "
+          "Each point is the CKA of a layer at a saved checkpoint with the same layer at the analysed "
           "checkpoint. " +
           marked_step(values, change);
       for (size_t layer = 0; layer < values.at("rows").size(); ++layer) {

@@ -40,7 +40,7 @@ struct ClassificationEvaluation {
 /// Returns the JSON text with which a run stores its evaluation. The confusion matrix is a list of its nonzero counts,
 /// each as the three numbers true class, predicted class and count.
 std::string to_json(const ClassificationEvaluation& evaluation);
-/// Reads the JSON of to_json(). Returns std::nullopt for any other text.
+/// Reads the JSON of to_json(). If `text` is not the JSON of an evaluation, returns std::nullopt.
 std::optional<ClassificationEvaluation> evaluation_from_json(const std::string& text);
 /// Whether the evaluation fits data of `classes` classes and `samples` samples: no index, label or count is too large.
 bool fits(const ClassificationEvaluation& evaluation, int64_t classes, int64_t samples);

@@ -28,8 +28,8 @@ class ClassificationTask : public Task, public Predictor, public AnswersEvaluati
   /// Runs the model on batches of evaluation samples in their order, beginning with the batch of sample `first`. Before
   /// the call, the caller must set the model to evaluation mode.
   virtual void classify_in_order(int64_t first, const UseBatch& use) = 0;
-  /// Runs the model on the batches in the fastest order of samples, which evaluate() uses. Begins with the batch that
-  /// contains the sample at the position `first` in evaluate()'s order.
+  /// Runs the model on batches in the fastest order of the samples, which evaluate() also uses. Begins with the batch
+  /// of the sample that has the position `first` in evaluate()'s order.
   virtual void classify_all(int64_t first, const UseBatch& use) { classify_in_order(first, use); }
   /// Returns the index of the sample at a position in the order of classify_all().
   virtual int64_t sample_at(int64_t place) { return place; }

@@ -8,8 +8,8 @@
 
 namespace cachet::tasks {
 
-/// The error about a batch with more samples than the training data. The error names the `options` of the data that
-/// leave out samples. `one` and `many` are words such as "training image" and "training images".
+/// Returns the error message for a batch that has more samples than the training data. The message names the `options`
+/// of the data that leave out samples. `one` and `many` are words such as "training image" and "training images".
 template <class DataOptions>
 std::string large_batch_text(const train::TrainOptions& training, int64_t samples, const DataOptions& options,
                              const char* one, const char* many) {

@@ -13,9 +13,9 @@ namespace cachet::tasks {
 /// the run has no class names, or if a recipe cannot hold the names (data::can_be_stored).
 SavedFiles keep_class_names(const std::vector<std::string>& names);
 
-/// If `names` is empty, as in exports of runs without names, sets `names` to the names of an export's classes. Class
-/// numbers that an export has in place of names are not taken as names. Throws io::Error if the manifest's number of
-/// names is not `classes`, or if its names differ from `names`.
+/// `names` has the class names of an export's recipe. If `names` is empty, copies the class names of the manifest to
+/// `names`, unless the manifest has class numbers in place of names. Throws io::Error if the manifest's number of names
+/// is not `classes`, or if its names differ from `names`.
 void take_class_names(const runtime::ExportManifest& manifest, int64_t classes, std::vector<std::string>& names);
 
 }  // namespace cachet::tasks

@@ -93,7 +93,7 @@ class Detection : public Task,
   /// Computes the results of an evaluation from the records of its images, in the order of the images.
   class Evaluation;
   std::vector<std::vector<FoundObject>> detect(const data::DetectionBatch& batch);
-  /// Returns the number of images in a window of the evaluation. The images of a window are consecutive; they are
+  /// Returns the number of images in a window of the evaluation. A window consists of consecutive images, which are
   /// sorted by size and cut into batches. The evaluation finishes one window before it begins the next.
   int64_t window() const;
   /// Returns the number of the first batch in the window (see window()) to which image `index` belongs.

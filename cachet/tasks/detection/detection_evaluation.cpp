@@ -244,7 +244,7 @@ std::vector<report::Block> detection_blocks(const DetectionEvaluation& evaluatio
   blocks.push_back(
       report::ConfusionMatrix{"Confusion of classes", names, evaluation.confusion,
                               "Each detection with a score of at least " + report::format_fixed(kShownScore, 1) +
-                                  " is compared with the object of any class that it overlaps most, by half or more.",
+                                  " is matched to the object, of any class, with the largest IoU of at least 0.5.",
                               "objects", /*ends_with_none=*/true});
   return blocks;
 }

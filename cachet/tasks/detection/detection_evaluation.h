@@ -78,8 +78,8 @@ class DetectionTally {
   std::vector<ShownImage> best_, worst_;
 };
 
-/// Convert an evaluation to the JSON in the run's folder, and convert this JSON back to an evaluation. If the JSON has
-/// another form or another number of classes, reading returns an empty value.
+/// Convert an evaluation to the JSON in the run's folder, and convert this JSON back to an evaluation. If the text is
+/// not the JSON of an evaluation with `classes` classes, the reading function returns std::nullopt.
 std::string to_json(const DetectionEvaluation& evaluation, const std::vector<std::string>& class_names);
 std::optional<DetectionEvaluation> detection_evaluation_from_json(const std::string& text, int64_t classes);
 

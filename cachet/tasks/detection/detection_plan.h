@@ -30,8 +30,8 @@ struct DetectorOptions {
   int64_t classes = 80;
   std::vector<std::string> class_names{};  // empty: the categories of the annotation file, in its order
   std::vector<int64_t> category_ids{};     // ids in files of results; empty: ids of the current file, or 1, 2, …
-  /// If the recipe sets neither class_names nor other_categories, the run stores `refuse`: in its evaluations, objects
-  /// of a category that is not a class of the run are an error.
+  /// If the recipe sets neither class_names nor other_categories, the run stores `refuse`. Evaluations of the run then
+  /// refuse data with an object whose category is not one of the run's classes.
   std::optional<data::OtherCategories> other_categories{};  // the option of this name in DetectionSetOptions
   data::DetectionTransformOptions transform{};
   io::OrientationRule orientation = io::OrientationRule::apply;
@@ -43,8 +43,8 @@ struct DetectorOptions {
 /// transform and normalization.
 DetectorOptions read_detector_options(const config::View& root);
 
-/// Return the preparation of an image in evaluation: "turned upright, as large as 1333 x 800 allow (bilinear), filled
-/// up to multiples of 32, mean …, deviation …", and {"orientation":"apply","long_side":1333,"short_side":800,
+/// Return the preparation of an image in evaluation: "turned upright, as large as fits in 1333 x 800 (bilinear), padded
+/// to multiples of 32, mean …, deviation …", and {"orientation":"apply","long_side":1333,"short_side":800,
 /// "pad_multiple":32,"interpolation":"bilinear","mean":[…],"std":[…]}.
 std::string preparation_text(const DetectorOptions& options);
 std::string preparation_json(const DetectorOptions& options);

@@ -30,7 +30,7 @@ struct FoundObjects {
   std::string problem{};
 };
 std::string to_json_line(const FoundObjects& found, const std::vector<std::string>& class_names);
-/// Reads the line of to_json_line(). Returns std::nullopt for any other line.
+/// Reads a line of to_json_line(). If the line does not have the form of to_json_line(), returns std::nullopt.
 std::optional<FoundObjects> found_objects_from_json(const std::string& line);
 /// Reads the line of a record, which may come from a file that was edited by hand. Throws std::runtime_error if the
 /// line does not have the form of to_json_line(), or if a label is not below `classes`.

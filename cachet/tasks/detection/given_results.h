@@ -11,8 +11,8 @@
 
 namespace cachet::tasks {
 
-/// If a file's name without folder and suffix is a number, as in COCO, returns it: 139 for "val2017/000000000139.jpg".
-/// The result is empty if the file's name is not a number, or if the number is above 2⁵³.
+/// If a file's name without folder and suffix is a number, as in COCO, returns this number: 139 for
+/// "val2017/000000000139.jpg". The result is empty if the file's name is not a number, or if the number is above 2⁵³.
 std::optional<int64_t> number_in_name(const std::string& file);
 
 /// The objects found in a user's images, as files that pycocotools reads: results.json with the results, and

@@ -17,7 +17,7 @@ struct ExportSpeed {
   analysis::Quartiles times_as_fast;                       // model's time / export's time, pair by pair
 
   /// Whether the ratios (model's time / export's time) vary so little that the speeds can be compared: the upper
-  /// quartile is at most twice the lower. If the ratios vary more, the machine was probably also doing other work.
+  /// quartile is at most twice the lower. If the machine also does other work, the ratios vary too much.
   bool is_comparable() const { return times_as_fast.upper <= 2 * times_as_fast.lower; }
 };
 
@@ -27,8 +27,8 @@ struct SpeedClocks {
   std::function<double()> model, exported, now;
 };
 
-/// Measures model and export alternately on a batch. Stops after 40 pairs of times, or after 1.5 s and at least one
-/// pair. If the ratios are not comparable, measures again with the same time and number of pairs, at most three times.
+/// Measures model and export alternately on a batch. Stops after 40 pairs of times, or after 1.5 s if at least one pair
+/// is complete. If the ratios are not comparable, measures again with the same limits, at most three times.
 ExportSpeed timed_in_turns(const SpeedClocks& clocks, int64_t batch);
 
 /// Measures the times of a model and its export on the CPU with timed_in_turns(). A batch has 8 samples, or 1 if a

@@ -22,7 +22,7 @@ class TakesExportedModel {
   virtual ~TakesExportedModel() = default;
   /// Makes build() create tasks that have no weights, and that compute with the sessions that `make` returns.
   virtual void replace_model(const runtime::ExportManifest& manifest, MakeSession make) = 0;
-  /// Returns the manifest. Adds the recipe's maximum length and vocabulary if an earlier version wrote none into it.
+  /// Returns the manifest, with the recipe's maximum length and vocabulary size if the manifest lacks them.
   virtual runtime::ExportManifest with_limits(const runtime::ExportManifest& manifest) const { return manifest; }
 };
 
@@ -46,8 +46,8 @@ std::shared_ptr<models::Model> built_as_exported(const models::ModelPlan& plan);
 std::optional<std::string> fixed_key(const std::string& setting);
 
 /// Returns the settings that an export stores, one for each value: settings of the model, of the preparation of a
-/// user's sample, and of the conversion of the model's outputs to predictions. Leaves out settings that only select the
-/// data of one command, or that affect only how a command computes.
+/// user's sample, and of the conversion of the model's outputs to predictions. Leaves out all other settings, such as
+/// data.root, task.evaluation.limit and the settings of [train].
 std::vector<std::string> settings_to_keep(const std::vector<std::string>& settings);
 
 }  // namespace cachet::tasks

@@ -35,8 +35,8 @@ struct ExportTolerance {
   deploy::Tolerance answers{};  // tolerance for evaluation samples
   double metric = 0;            // tolerance of the deciding metric: absolute for accuracies, relative for others
 
-  /// Returns the tolerance for the comparison on inputs of users. The most likely class may change for any number of
-  /// the inputs, because their two most likely classes may have nearly equal scores.
+  /// Returns the tolerance for the comparison on inputs like those of users (ExportCheck::sent_inputs). The most likely
+  /// class may change for any number of the inputs, because their two most likely classes may have nearly equal scores.
   deploy::Tolerance sent() const { return {answers.log_probability, 1}; }
 };
 ExportTolerance export_tolerance(runtime::Precision precision);
@@ -53,7 +53,7 @@ struct ExportCheck {
   double metric_before = 0, metric_after = 0;  // values of the metric, if all evaluation data were compared
   bool has_metric = false;
 
-  /// Returns the bounds that the results exceed, each as a clause: "the accuracy may change by 0.2 points".
+  /// Returns the bounds that the results exceed, each as a clause: "accuracy may change by at most 0.002".
   std::vector<std::string> broken_bounds() const;
   bool holds() const { return broken_bounds().empty(); }
 };
@@ -74,8 +74,8 @@ struct ExportSource {
   std::filesystem::path path;         // argument of open_saved_run()
   std::vector<std::string> settings;  // settings that replace values of the source's recipe
 
-  /// Returns the settings whose values the export does not fix (fixed_key()). Leaves out, for example, the settings of
-  /// [model], because the export includes the model.
+  /// Returns the members of `settings` that an export does not fix (fixed_key()). For example, the result has no
+  /// settings of [model], because the export includes the model.
   std::vector<std::string> settings_of_export() const;
 };
 

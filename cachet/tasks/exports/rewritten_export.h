@@ -20,8 +20,8 @@ struct ComparedScores {
   deploy::DecisionWords words{};
 };
 
-/// A task whose model cannot be written as a graph for an engine. The export of such a task has the rewritten model
-/// (deploy/rewrite.h) instead of a graph.
+/// A task whose model cannot be written as a graph for an engine. The export of a task with this interface has the
+/// rewritten model (deploy/rewrite.h) instead of a graph.
 class ExportsRewrittenModel {
  public:
   virtual ~ExportsRewrittenModel() = default;
@@ -29,7 +29,7 @@ class ExportsRewrittenModel {
   /// returns the scores of synthetic samples. Models with equal input sizes get equal synthetic samples. The model must
   /// be in evaluation mode.
   virtual ComparedScores compared_scores() = 0;
-  /// Returns the reason why the model is not a graph, as the end of "its model …": "writes token by token".
+  /// Returns the end of the message "its model is not a fixed graph, because it …".
   virtual std::string why_no_graph() const = 0;
 };
 

@@ -35,7 +35,7 @@ runtime::PixelFilter filter_of(data::Interpolation interpolation) {
     case data::Interpolation::lanczos:
       return runtime::PixelFilter::lanczos;
   }
-  throw std::logic_error("an interpolation that no filter of the runtime has");
+  throw std::logic_error("the runtime has no filter for this interpolation");
 }
 
 constexpr int64_t kThumbnailSide = 96;

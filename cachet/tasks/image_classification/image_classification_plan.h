@@ -27,8 +27,8 @@ struct ImageClassificationOptions {
   nn::OutlierOptions outliers;               // outliers added to the images of a training step
   data::Split held_out = data::Split::test;  // split to evaluate: in training, or (set by build()) in a test
   data::LoaderOptions loader;
-  /// The size of the images on which a trained model was trained, or 0 if it is not known or differs between images. A
-  /// user's image is first resized to stored_size, unless it is 0.
+  /// The size of the images on which a trained model was trained, or 0 if it is not known or differs between images. If
+  /// stored_size is not 0, a user's image is first resized to stored_size.
   io::ImageSize stored_size{};
   /// The class numbers as names, for an export without class names. If exported_numbers is not empty, the classes have
   /// these names even if a data folder has class names.

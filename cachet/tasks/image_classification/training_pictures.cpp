@@ -46,10 +46,10 @@ std::string note_of(size_t shown, size_t all, const data::MixingOptions& options
   if (mixing)
     note += std::string(mixing->cut ? " A box of each image shows another image (CutMix)"
                                     : " Each image is blended with another image (mixup)") +
-            "; the number after a class is its fraction of the target.";
+            "; the number after a class name is the fraction of the target for this class.";
   else if (options.mixes())
     note += " Some batches are mixed, but not this one.";
-  if (options.label_smoothing > 0) note += " The rest of the target is spread over all classes (label smoothing).";
+  if (options.label_smoothing > 0) note += " Label smoothing gives all other classes equal, small targets.";
   return note;
 }
 

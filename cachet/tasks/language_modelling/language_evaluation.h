@@ -49,8 +49,8 @@ struct LanguageEvaluation {
   bool operator==(const LanguageEvaluation&) const = default;
 
   /// Returns perplexity, loss and, if known, bits per byte and per character, each with its standard error; then
-  /// kUncoded, the text's bytes and the baseline's perplexity. The standard error of a function of the loss is that of
-  /// the loss times the function's derivative (delta method). For perplexity, e^loss, the derivative is the perplexity.
+  /// kUncoded, the text's bytes and the baseline's perplexity. By the delta method, the standard error of the
+  /// perplexity, e^loss, is the standard error of the loss times the perplexity.
   train::Metrics metrics() const;
 };
 
@@ -69,8 +69,8 @@ class LanguageTally {
   metrics::TextBlocks blocks_;
 };
 
-/// Convert an evaluation to the JSON in the run's folder, and convert this JSON back to an evaluation. If the JSON has
-/// another form, reading returns an empty value.
+/// Convert an evaluation to the JSON in the run's folder, and convert this JSON back to an evaluation. If the text is
+/// not the JSON of an evaluation, the reading function returns std::nullopt.
 std::string to_json(const LanguageEvaluation& evaluation);
 std::optional<LanguageEvaluation> language_evaluation_from_json(const std::string& text);
 

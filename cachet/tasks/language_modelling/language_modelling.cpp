@@ -215,7 +215,7 @@ void LanguageModelling::require_bits(const std::string& decides) const {
                                 (options_.corpus.limit > 0 ? "leave data.limit out, which cuts the text"
                                                            : "create the file again from its text"));
   if (held_out_text_.coded.targets.size.bytes == 0)
-    throw std::invalid_argument(name + ": the vocabulary covers nothing of the text, so " + decides +
+    throw std::invalid_argument(name + ": the vocabulary encodes no part of the text, so " + decides +
                                 ", by which the best checkpoint is chosen, cannot be measured; use a vocabulary that "
                                 "was made from similar texts");
 }

@@ -49,8 +49,8 @@ class LanguageModelling : public Task,
   /// Returns the number of records: one for each segment. The record has the losses of all batch rows in the segment.
   int64_t evaluation_records() const override;
   std::string record_digest(int64_t index) override;
-  /// A model with a memory first reads the segments before `first` again, without predictions. Models without a memory
-  /// skip the segments before `first`.
+  /// If the model has a memory, it first reads the segments before `first` again, and makes no records of them. If the
+  /// model has no memory, it skips the segments before `first`.
   void record_evaluation(int64_t first, const SeenRecord& seen) override;
   train::Metrics evaluate_records(const NextRecord& next) override;
   void generate(const std::string& prompt, const GenerationOptions& options,

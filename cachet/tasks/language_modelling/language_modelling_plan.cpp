@@ -48,7 +48,7 @@ LanguageModellingOptions read_language_modelling_options(const config::View& roo
     evaluation.problem("whole_past", "must be false, because the model was trained with whole_past = false");
   if (own.segments.same_length && own.segments.memory_length == 0)
     evaluation.problem("same_length",
-                       "needs memory_length above 0, because with same_length each token sees memory_length tokens");
+                       "with same_length, each token sees memory_length tokens, so memory_length must be above 0");
   if (options.model.segments.memory_length == 0 && own.segments.memory_length > 0)
     evaluation.problem("memory_length", "must be 0, because the model was trained without a memory");
   if (!options.model.relative_positions && own.segments.clamp_length > 0)

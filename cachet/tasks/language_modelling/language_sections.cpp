@@ -54,7 +54,7 @@ std::vector<report::Section> language_evaluation_sections(const LanguageEvaluati
   chart.note = "The first tokens of a segment are predicted only from the memory.";
   section.blocks.push_back(chart);
   if (!evaluation.samples.empty()) {
-    report::Table written{"What the model writes after passages of the text", {{"given"}, {"written"}}, {}, ""};
+    report::Table written{"Passages of the text, continued by the model", {{"given"}, {"written"}}, {}, ""};
     for (const WrittenSample& sample : evaluation.samples) written.rows.push_back({sample.given, sample.written});
     section.blocks.push_back(std::move(written));
   }

@@ -10,7 +10,7 @@
 namespace cachet::tasks {
 
 /// Returns the sections of a run's page about the last evaluation: facts, the loss by position in the segment, and
-/// texts by the model. Returns no sections without an evaluation.
+/// texts by the model. If the run was not evaluated, returns no sections.
 std::vector<report::Section> language_evaluation_sections(const LanguageEvaluation& evaluation,
                                                           const LanguageModellingOptions& options);
 

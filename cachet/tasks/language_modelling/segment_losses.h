@@ -29,7 +29,7 @@ at::Tensor losses_of(models::LanguageModel& model, const at::Tensor& ids, const 
 SegmentLosses segment_losses(const at::Tensor& losses, const at::Tensor& targets);
 
 /// Returns {"index":0,"loss_by_place":[…],"tokens_by_place":[…],"loss_by_lane":[…],"tokens_by_lane":[…]}. `index` is
-/// the number of the segment. If the record is read, its values have the same bits as the values that were written.
+/// the number of the segment. When a record is read, its values have exactly the bits with which they were written.
 Record segment_record(const SegmentLosses& losses, int64_t index);
 /// Reads a record of segment_record(). Throws std::runtime_error if the text of the record is invalid, or if its index
 /// or number of batch rows differs from the argument.

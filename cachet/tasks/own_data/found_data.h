@@ -13,7 +13,7 @@ enum class OwnDataKind { images, coco, text, pairs, labelled_texts };
 /// Returns the name of a kind of data, for users: "class folders of images", "a COCO folder".
 std::string to_text(OwnDataKind kind);
 
-/// A class and its files in one split.
+/// The name of a class, and the numbers of its files in one split.
 struct OwnClass {
   std::string name;
   int64_t images = 0, texts = 0, others = 0;

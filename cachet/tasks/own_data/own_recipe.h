@@ -11,8 +11,8 @@ struct OwnDataRequest {
   std::string model;               // a name (models/registry.h)
   std::filesystem::path data;      // a folder or a file
   std::filesystem::path prepared;  // folder in which texts are prepared
-  /// Settings "key=value" that replace values of the recipe. The values that Cachet chooses for other keys may depend
-  /// on these settings.
+  /// Settings "key=value" that replace values of the recipe. The values that Cachet chooses for keys outside `settings`
+  /// may depend on `settings`.
   std::vector<std::string> settings{};
   std::string init{};               // the initial weights, as the user names them
   std::filesystem::path weights{};  // a file next to timm's config.json, or a model folder, from which the recipe takes

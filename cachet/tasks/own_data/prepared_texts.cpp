@@ -369,7 +369,7 @@ PreparedTexts prepare_pairs(const FoundData& found, const fs::path& prepared) {
   result.test = lines("test");
   if (const int64_t used = result.train + result.validation + result.test; divided > used)
     result.notes.push_back("left out: " + config::counted(divided - used, "pair") +
-                           " with an empty side, or the same as another pair");
+                           " with an empty side, or equal to another pair");
   add_note(reader, result);
   const std::string model = (result.folder / kSubwordModel).string();
   result.subwords = data::SubwordEncoder(TextReader::read_bytes(model), model).vocabulary().size;

@@ -23,16 +23,16 @@ struct PreparedTexts {
   std::vector<std::string> notes{};        // lines for the user
 };
 
-/// Returns a note about the classes with too few samples for the split `split` ("validation"). The results of the split
-/// therefore do not measure these classes. The note is empty if there are no such classes.
+/// Returns a note that the results of the split `split` ("validation") do not measure `classes`, because these classes
+/// have too few samples. If `classes` is empty, the note is empty.
 std::string unmeasured_classes_note(const std::vector<std::string>& classes, const std::string& split);
 
 /// Each function prepares texts in a folder of `prepared` whose name ends in a digest of the input, or reuses this
 /// folder. Text that is not UTF-8 is read with as_utf8() (text_encodings.h), and a note names the encoding and the
 /// first line. If the data have no splits, a tenth is used for validation and a tenth for tests: the last lines of a
-/// text, or random labelled texts of each class. Of sentence pairs, a twentieth (at most 1,000) is drawn for validation
-/// and as many for tests. If the data have `train` and one other split, the other is for tests; a tenth of `train` (a
-/// twentieth of pairs) is for validation. Throws io::Error if a file cannot be read, or for too little text.
+/// text, or random labelled texts of each class. A twentieth of sentence pairs (at most 1,000) is drawn for validation,
+/// and as many pairs for tests. If the data have `train` and one other split, the other is for tests; a tenth of
+/// `train` (a twentieth of pairs) is for validation. Throws io::Error if a file cannot be read, or for too little text.
 PreparedTexts prepare_text(const FoundData& found, const std::filesystem::path& prepared);
 PreparedTexts prepare_pairs(const FoundData& found, const std::filesystem::path& prepared);
 PreparedTexts prepare_labelled_texts(const FoundData& found, const std::filesystem::path& prepared);

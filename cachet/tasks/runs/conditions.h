@@ -7,9 +7,9 @@
 
 namespace cachet::tasks {
 
-/// Describes how the conditions of a group's results differ from the conditions of the first finished group's results.
-/// The conditions are the task, the test data, and all metrics whose MetricDescription::condition is true. An example
-/// is "bytes of the text: 1200 and 1100". If no difference is known, the description is empty.
+/// Describes how the conditions of a group's results differ from the conditions of the first finished group's results:
+/// "bytes of the text: 1200 and 1100". The conditions of a result are the task, the test data, and all metrics whose
+/// MetricDescription::condition is true. If no difference is known, the description is empty.
 std::string differing_conditions(const RunGroup& group, const std::vector<RunGroup>& groups);
 
 /// Whether the group is compared with the first finished group, although the test data or another condition of one of
@@ -21,8 +21,8 @@ bool are_conditions_unknown(const RunGroup& group, const std::vector<RunGroup>& 
 /// group, compares both the training data and the test data of the runs.
 std::vector<std::string> runs_with_other_times(const std::vector<RunGroup>& groups);
 
-/// Whether the group of runs takes part in statistical tests and in the choice of the best group. The group must be
-/// finished, without a failed seed. Its conditions must not be known to differ from those of the first finished
+/// Whether the group of runs takes part in statistical tests and in the choice of the best group. Returns true if
+/// the group is finished, no run of the group failed, and differing_conditions() returns an empty text for the
 /// group.
 bool is_ranked(const RunGroup& group, const std::vector<RunGroup>& groups);
 

@@ -30,8 +30,8 @@ struct CostCurves {
   std::vector<CostCurve> curves;
 };
 
-/// Returns the curves of ranked groups with known multiply-accumulates. Leaves out groups whose deciding metric differs
-/// from that of the first of these groups. Returns no curves if there are fewer than two different costs.
+/// Returns the curves of ranked groups with known multiply-accumulates. Leaves out groups whose deciding metric is not
+/// the deciding metric of the first curve. Returns no curves if there are fewer than two different costs.
 CostCurves cost_curves(const std::vector<RunGroup>& groups);
 
 /// Returns the family of a model, which is its name up to the size: "pvt_v2" for "pvt_v2_b2".

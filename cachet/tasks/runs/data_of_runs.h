@@ -20,8 +20,8 @@ bool only_times_differ(const RunRecord& one, const RunRecord& other, const std::
 /// Whether it is known that the two runs evaluated different numbers of samples.
 bool numbers_of_samples_differ(const RunRecord& one, const RunRecord& other);
 
-/// Compares the evaluation data of the runs. Returns `other` if the data differ, or if the runs evaluated different
-/// numbers of samples.
+/// Compares the evaluation data of the runs. If the data differ, or if the runs evaluated different numbers of samples,
+/// returns `other`.
 DataOfRuns compared_test_data(const RunRecord& one, const RunRecord& other);
 
 }  // namespace cachet::tasks

@@ -28,8 +28,8 @@ Judgement held_to(double gap, double bound, const std::string& what) {
 }
 
 Judgement judged_by_seeds(const Contender& first, const Contender& other, double gap) {
-  if (*first.seeds < 2 || *other.seeds < 2) return none("each side needs two or more seeds");
-  if (first.value.spread == 0 && other.value.spread == 0) return none("all seeds of each side have the same value");
+  if (*first.seeds < 2 || *other.seeds < 2) return none("each of the two results needs two or more seeds");
+  if (first.value.spread == 0 && other.value.spread == 0) return none("the two results do not vary over their seeds");
   const double bound = analysis::welch_bound({first.value.value, first.value.spread, *first.seeds},
                                              {other.value.value, other.value.spread, *other.seeds});
   return held_to(gap, bound, "seeds explain (± " + gap_text(first.value, bound) + " at 95 %)");
@@ -37,7 +37,7 @@ Judgement judged_by_seeds(const Contender& first, const Contender& other, double
 
 Judgement judged_by_samples(const Contender& first, const Contender& other, double gap) {
   if (!std::isfinite(first.value.spread) || !std::isfinite(other.value.spread))
-    return none("each side needs a standard error");
+    return none("each of the two results needs a standard error");
   const double error = std::hypot(first.value.spread, other.value.spread);
   if (error == 0) return none("the standard errors are 0");
   return held_to(gap, 2 * error, "twice the standard error of " + gap_text(first.value, error));
@@ -45,7 +45,7 @@ Judgement judged_by_samples(const Contender& first, const Contender& other, doub
 
 Judgement judged(const Contender& first, const Contender& other, double gap) {
   if (first.seeds && other.seeds) return judged_by_seeds(first, other, gap);
-  if (first.seeds || other.seeds) return none("each side needs two or more seeds");
+  if (first.seeds || other.seeds) return none("each of the two results needs two or more seeds");
   return judged_by_samples(first, other, gap);
 }
 

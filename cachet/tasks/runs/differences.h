@@ -45,11 +45,11 @@ struct Difference {
 };
 
 /// Compares each later contender with the first contender, and returns the differences. Skips contenders whose metric
-/// is not the first contender's.
+/// differs from the metric of the first contender.
 std::vector<Difference> differences(const std::vector<Contender>& all);
 
-/// Up to three differences are shown by difference_sentences(), and the table is empty. More than three differences are
-/// shown by difference_table(), and the text is empty.
+/// If there are up to three differences, difference_sentences() shows them, and difference_table() is empty. If there
+/// are more than three, difference_table() shows them, and difference_sentences() is empty.
 std::string difference_sentences(const std::vector<Difference>& all);
 report::Table difference_table(const std::vector<Difference>& all);
 

@@ -93,7 +93,7 @@ report::ComparedRun compared_run(const RunRecord& run, const std::vector<RunValu
 /// Why a group is not ranked: it is not over, runs of it have failed, or it was measured on something else than the
 /// first.
 std::string unranked_sentence(const RunGroup& group, const std::vector<RunGroup>& groups) {
-  const std::string left_out = "left out of the tests and of the best values";
+  const std::string left_out = "left out of the significance tests and of the best values";
   if (group.has_seeds() && group.failed() > 0)
     return group.title() + " is " + left_out + ", because " + std::to_string(group.failed()) + " of its " +
            std::to_string(group.runs.size() + group.missing.size()) + " seeds failed.";

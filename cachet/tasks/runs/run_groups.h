@@ -42,7 +42,7 @@ struct ReadGroups {
 
 /// Reads runs and folders of runs or seeds, and groups the runs in the order of the paths. A repeated run counts once.
 /// If no run can be read, throws std::runtime_error with all lines of ReadGroups::unreadable. If `look` is given, calls
-/// settle_test_data() with it, which makes the digests of the test data comparable.
+/// settle_test_data() with `look`, so that digests of test data can be compared.
 ReadGroups read_groups(const std::vector<std::filesystem::path>& paths, const LookAtTestData& look = {});
 
 /// Groups runs that have been read. If two runs have the same recipe and seed, the second run begins a new group.

@@ -20,8 +20,8 @@ struct ListedRun {
   std::string created;  // 2026-11-21T20:43:45Z
   double seconds = 0;   // duration so far, including evaluations
 
-  /// The evaluation with the best value of the deciding metric. The field is empty if the run has no evaluation, or if
-  /// an early version, which stored no descriptions of runs, made the run.
+  /// The evaluation with the best value of the deciding metric. If the run has no evaluation, or if an early version of
+  /// Cachet began the run without a description, `best` is empty.
   struct Best {
     report::MetricDescription metric;
     double value = 0;
@@ -36,9 +36,9 @@ struct RunList {
   std::vector<std::string> unreadable;  // a line for each run that could not be read: its name, and the reason
 };
 
-/// Returns the folders of runs in a folder, or the folder itself, sorted by path. Includes runs of seeds and sweeps, at
-/// most five levels down. Leaves out links, and folders whose name begins with a dot. If `seeds_as_one` is true, a
-/// folder of seeds is one entry.
+/// Returns the folders of runs in a folder, or the folder itself, sorted by path. Includes the runs in folders of seeds
+/// and of sweeps, at most five levels below `folder`. Leaves out links, and folders whose name begins with a dot. If
+/// `seeds_as_one` is true, a folder of seeds is one entry.
 std::vector<std::filesystem::path> run_folders_below(const std::filesystem::path& folder, bool seeds_as_one = false);
 
 /// Lists the runs in a folder. Throws std::runtime_error if the folder does not exist.

@@ -45,7 +45,7 @@ struct RunRecord {
 
   std::string seed() const;  // text of the seed in the recipe
   int64_t last_step() const { return events.empty() ? 0 : events.back().step; }
-  /// Whether the run ended as planned. The result is also true if the folder does not have the run's status.
+  /// Whether the run ended as planned. If the folder has no status of the run, returns true.
   bool is_over() const;
   /// Whether a test of the run reports results on the same data on which the best checkpoint was chosen.
   bool reports_choice() const { return description.reports_choice && has_choice(events); }
@@ -56,7 +56,7 @@ struct RunRecord {
 /// Reads a run. Throws std::runtime_error if the folder is not a run. If the run has no description because an early
 /// version began it, computes the description from the recipe by the current rules; throws config::Error if the recipe
 /// can no longer be read. If the multiply–accumulates of the run were counted by an earlier rule, they are counted
-/// again from the run's recipe. If the count is impossible, the record of the run has no multiply–accumulates.
+/// again from the run's recipe. If the multiply–accumulates cannot be counted, the record of the run lacks them.
 RunRecord read_run(const std::filesystem::path& run);
 
 }  // namespace cachet::tasks

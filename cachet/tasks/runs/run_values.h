@@ -38,7 +38,7 @@ std::vector<RunValue> run_values(const RunRecord& run);
 std::vector<RunValue> over_seeds(const std::vector<std::vector<RunValue>>& runs);
 
 /// If the group has one seed, returns run_values() of its run. If the group has several seeds (has_seeds()), returns
-/// over_seeds() of the runs that counted() returns. The values are computed in the first call and stored in the group.
+/// over_seeds() of the runs that counted() returns. The first call computes the values and stores them in the group.
 const std::vector<RunValue>& group_values(const RunGroup& group);
 
 /// Returns the value in the form that tables show: "85.6 % ± 0.8 %".

@@ -24,9 +24,9 @@ PresentDigest present_test_data(const RunRecord& run);
 using LookAtTestData = std::function<std::optional<PresentDigest>(const RunRecord& run)>;
 
 /// Makes digests of test data comparable if some runs have a digest of version 0.1.0, and others a current digest. For
-/// each run with a digest of version 0.1.0, opens the data that its recipe names. If the data still have the digest of
-/// version 0.1.0, the run gets their current digest. The digests of all other runs do not change. Data that several
-/// recipes name are opened once.
+/// each run with a digest of version 0.1.0, opens the data that its recipe names. If the data of the run have not
+/// changed, the run gets the current digest of the data. If the data have changed, the digest of the run does not
+/// change. Data that several recipes name are opened once.
 void settle_test_data(std::vector<RunRecord>& runs, const LookAtTestData& look);
 
 }  // namespace cachet::tasks

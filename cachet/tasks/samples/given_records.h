@@ -20,10 +20,10 @@ enum class SampleLocations {
 /// model, the options, the sample's name and bytes.
 class GivenRecords {
  public:
-  /// Compares all records with the samples before the first prediction. After the comparison, removes the first record
-  /// that version 0.1.0 wrote, and all records after it. If a record has no matching sample, throws the error of
-  /// RecordFile::require(), and leaves the file unchanged. If `locations` is SampleLocations::any and a sample is not
-  /// at the index of its record, reads all samples.
+  /// Compares all records with the samples before the first prediction. If version 0.1.0 wrote some of the records,
+  /// removes the first of these records, and all records after it. If a record has no matching sample, throws the error
+  /// of RecordFile::require(), and leaves the file unchanged. If `locations` is SampleLocations::any and a sample is
+  /// not at the index of its record, reads all samples.
   GivenRecords(RecordFile& file, NextSample next, SampleForm form, const RecordSource& source,
                SampleLocations locations);
 

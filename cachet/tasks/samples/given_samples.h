@@ -9,7 +9,7 @@
 
 namespace cachet::tasks {
 
-/// A user's sample. `place` is its location for messages ("list.txt:3"), or empty if `text` is enough for messages.
+/// A user's sample. `place` is the sample's location for messages ("list.txt:3"), or empty if `text` is enough.
 struct GivenSample {
   std::string text, place;
 };

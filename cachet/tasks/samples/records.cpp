@@ -268,7 +268,7 @@ NextRecord records_in(const fs::path& file, int64_t count) {
     if (left == 0) return std::nullopt;
     --left;
     Record record;
-    if (!std::getline(*lines, record)) throw std::runtime_error(file.string() + ": has fewer predictions than before");
+    if (!std::getline(*lines, record)) throw std::runtime_error(file.string() + ": lost predictions while it was read");
     return record + '\n';
   };
 }

@@ -14,14 +14,14 @@
 
 namespace cachet::tasks {
 
-/// Two digests that cover all inputs of a record, each of 16 hexadecimal digits. A record stores the two digests as
-/// "source" and "sample_digest".
+/// Two digests that cover all inputs of a record, each of 16 hexadecimal digits. A record stores `source` under the key
+/// "source", and `sample` under the key "sample_digest".
 struct RecordOrigin {
   std::string source;  // digest of model, recipe and options of predictions, and of all labels, texts and annotations
   std::string sample;  // digest of the sample's bytes; empty in records of version 0.1.0
   bool operator==(const RecordOrigin&) const = default;
 };
-/// A function that returns the origin that a new record for index `index` would have now.
+/// A function that returns the origin that a new record with the index `index` would get.
 using OriginOf = std::function<RecordOrigin(int64_t index)>;
 
 /// Describes the source of records.
@@ -64,9 +64,9 @@ enum class WhyForgotten {
 class RecordFile {
  public:
   /// Locks the file until this object ends. Throws io::FileInUse if another process has locked the file. If the file
-  /// has other contents, is a symbolic link, or cannot be written, leaves the file unchanged and throws
-  /// std::runtime_error. If `earlier` is EarlierRecords::replaced, a symbolic link is not an error: a file
-  /// replaces the link.
+  /// has contents other than records, is a symbolic link, or cannot be written, leaves the file unchanged and throws
+  /// std::runtime_error. If `earlier` is EarlierRecords::replaced, a symbolic link is not an error: a file replaces the
+  /// link.
   RecordFile(std::filesystem::path path, EarlierRecords earlier);
 
   int64_t done() const { return static_cast<int64_t>(origins_.size()); }
@@ -83,8 +83,8 @@ class RecordFile {
   void require_at_most(int64_t samples) const;
 
   /// Whether record `index` (below done()) was written by version 0.1.0, without the digest of its sample's bytes. If a
-  /// record lacks this digest, the record and all later records are made again: forget_from() removes the records from
-  /// `index` on. If `sources` does not contain the source of the record, require_old() throws the error of require().
+  /// record lacks its sample's digest, forget_from() removes the record and all later records, so that they are made
+  /// again. If `sources` does not contain the source of the record, require_old() throws the error of require().
   bool is_old(int64_t index) const { return origin(index).sample.empty(); }
   void require_old(int64_t index, const std::vector<std::string>& sources) const;
   void forget_from(int64_t index, WhyForgotten why = WhyForgotten::unsaid_bytes);
@@ -117,7 +117,7 @@ class RecordFile {
 /// Compares the origins of all records of a file with their present origins, and throws the error of
 /// RecordFile::require() if they differ. Two kinds of records of version 0.1.0 are exceptions: records without the
 /// digest of their sample's bytes, and records made by an earlier rule, whose origin equals `earlier`. After the
-/// comparison, removes the first record that is of one of these two kinds, and all records after it.
+/// comparison, removes the first record of these two kinds, and all records after it.
 void require_all(RecordFile& file, const OriginOf& origin, const std::function<std::vector<std::string>()>& old_sources,
                  const OriginOf& earlier = {});
 

@@ -17,8 +17,8 @@ namespace cachet::tasks {
 /// Classification of token sequences, or of pairs of sequences: the tasks of the Long Range Arena (arXiv 2011.04006).
 class SequenceClassification : public ClassificationTask, public ShowsSamples {
  public:
-  /// Opens the data of the task and builds its model. With Splits::given, opens no data, because the classes are known
-  /// without them. Throws io::Error if data cannot be read, std::invalid_argument if they do not fit the model.
+  /// Opens the data of the task and builds its model. With Splits::given, opens no data, because the recipe determines
+  /// the classes. Throws io::Error if data cannot be read, std::invalid_argument if they do not fit the model.
   SequenceClassification(const SequenceClassificationPlan& plan, const train::TrainOptions& training,
                          Splits splits = Splits::both);
 

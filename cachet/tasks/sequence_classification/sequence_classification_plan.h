@@ -51,8 +51,8 @@ class SequenceClassificationPlan : public TaskPlan, public ClassifiesData, publi
   runtime::ExportManifest with_limits(const runtime::ExportManifest& manifest) const override;
 
   // A run stores its class names, and a copy (subwords.model) of the subword model of its texts. Because of the copy,
-  // the run can be moved to another machine. The run's tokens have the same meaning even if the recipe's file of the
-  // subword model changes.
+  // the run can be moved to another machine. The meaning of the run's tokens does not change if the subword model that
+  // the recipe names changes.
   SavedFiles files_to_keep() const override;
   std::vector<std::string> class_name_settings() const override;
   int64_t classes_of_model() const override { return options_.model.classes; }

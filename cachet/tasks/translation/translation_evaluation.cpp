@@ -232,8 +232,8 @@ std::vector<report::Section> translation_sections(const TranslationEvaluation& e
     report::HeatMap heat{
         "Attention to the source", "source", "translation", map.source, map.target, map.values, 0.0, 1.0, ""};
     heat.note =
-        "How much the decoder's last layer attends to each source token when it predicts each token of the "
-        "translation, averaged over the heads.";
+        "Attention weights of the decoder's last layer, averaged over the heads. A row is a token of the "
+        "translation, and a column is a token of the source.";
     heat.square = true;
     section.blocks.push_back(std::move(heat));
   }

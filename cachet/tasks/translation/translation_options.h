@@ -9,7 +9,7 @@
 namespace cachet::tasks {
 
 /// Options for translating sentences by beam search or, if `sampling` is set, by random sampling of beam.n_best
-/// translations for each sentence. Evaluations, benchmarks, and translations of a user's lines use these options.
+/// translations for each sentence. Evaluations, benchmarks, and translations of a user's lines use TranslationOptions.
 struct TranslationOptions {
   models::BeamOptions beam{};
   std::optional<models::SamplingOptions> sampling{};

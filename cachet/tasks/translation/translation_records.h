@@ -31,8 +31,8 @@ struct WrittenTranslation {
 /// Returns {"index":0,"sample":17,"tokens":9,"loss":20.5,"nll":18.25}. `index` is the sample's position in the order of
 /// the evaluation. When a record is read, its numbers have exactly the bits with which they were written.
 Record losses_record(const PairLosses& losses, int64_t index);
-/// Returns {"index":40,"sample":17,"translation":[5,9,2],"text":"a dog"}. The member "text" is there only for human
-/// readers.
+/// Returns {"index":40,"sample":17,"translation":[5,9,2],"text":"a dog"}. Cachet does not read the member "text", which
+/// is for people.
 Record translation_record(const WrittenTranslation& written, int64_t index, const std::string& text);
 
 /// Reads the losses of a pair from the record with the index `index`. Throws std::runtime_error if the pair does not

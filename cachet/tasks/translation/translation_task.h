@@ -69,7 +69,7 @@ class TranslationTask : public Task,
   int64_t translated_pairs() const;
   void make_up_data();
   void build_model();
-  /// A function that gets the first pair's position in the order of the evaluation, and the losses of a batch's pairs.
+  /// A function that gets the losses of a batch's pairs, and the first pair's position in the evaluation's order.
   using UseLosses = std::function<void(int64_t place, const std::vector<PairLosses>& losses)>;
   /// Measures batches of held-out pairs, beginning with the batch of the pair at position `first`.
   void measure_pairs(int64_t first, const UseLosses& use);

@@ -12,12 +12,12 @@ namespace cachet::tasks {
 /// train::mean_of_checkpoints().
 train::CheckpointMean mean_of_last_checkpoints(const std::filesystem::path& run, int64_t last);
 
-/// Returns the folder for the mean of a run's last `last` checkpoints: RUN/checkpoints/mean-10. The folder is a
-/// checkpoint with only weights.
+/// Returns the folder for the mean of a run's last `last` checkpoints: RUN/checkpoints/mean-10. The mean in this folder
+/// is a checkpoint that has only weights.
 std::filesystem::path mean_folder(const std::filesystem::path& run, int64_t last);
 
-/// Returns the moving average of the weights (train.ema_decay) in the newest checkpoint of a run. The result is a
-/// CheckpointMean of one checkpoint. Throws io::Error if the checkpoint has no moving average, and
+/// Returns the moving average of the weights (train.ema_decay) in the newest checkpoint of a run. The result has the
+/// form of a mean of one checkpoint. Throws io::Error if the checkpoint has no moving average, and
 /// train::DamagedCheckpoint if the checkpoint is damaged.
 train::CheckpointMean newest_moving_average(const std::filesystem::path& run);
 

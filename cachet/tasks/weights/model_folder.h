@@ -10,11 +10,11 @@
 
 namespace cachet::tasks {
 
-// A model folder: weights and the description of their model, without a training run. The folder contains
-// model.safetensors   every parameter and buffer, under Cachet's names
-//   recipe.toml         the whole table [model], the kind of its task, and the preparation of images from [data]:
-//                       a base for the user's recipes
-//   config.json         for other programs: a short form of the recipe, and the SHA-256 of the weights
+// A model folder: weights and the description of their model, without a training run. The file model.safetensors
+// has every parameter and buffer, under Cachet's names. The file recipe.toml has the whole table [model], the
+// kind of its task, and the preparation of images from [data], so that the user's recipes can be based on
+// recipe.toml. The file config.json is for other programs, and has a short form of the recipe and the SHA-256 of
+// the weights.
 
 /// The content of config.json, without the digest.
 struct ModelFolderFacts {
@@ -24,14 +24,14 @@ struct ModelFolderFacts {
   std::string source_digest{};  // SHA-256 of that file
   /// A JSON object about the model's input, whose keys are copied into config.json. For images, the object has the keys
   /// num_classes, label_names (if the classes have names), input_size ([channels, height, width]) and preprocessing.
-  /// For texts, the object has one key, the kind of input. The key's value is an object with the input's sizes.
+  /// For texts, the object has one key, the kind of input, whose value is an object with the sizes of the input.
   std::string input = "{}";
   /// The tensors of the model that are not from the source of the weights and were never trained.
   std::vector<std::string> untrained{};
 };
 
-/// Writes the folder: each file atomically, and config.json last. Throws io::Error if writing fails or the folder has
-/// other contents.
+/// Writes the folder: each file atomically, and config.json last. Throws io::Error if writing fails, or if the folder
+/// has files but is not a model folder.
 void write_model_folder(const std::filesystem::path& folder, const io::TensorMap& weights,
                         const config::Document& recipe, const ModelFolderFacts& facts);
 

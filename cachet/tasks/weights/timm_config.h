@@ -19,7 +19,7 @@ namespace cachet::tasks {
 std::optional<Preprocessing> timm_preprocessing(const std::filesystem::path& weights, const Preprocessing& defaults,
                                                 int64_t channels);
 
-/// The model that timm's config.json, next to a file of weights, describes.
+/// A model, as described in the config.json that timm wrote next to a file of weights.
 struct TimmModel {
   std::string name;                     // "vit_small_patch16_224"
   std::vector<std::string> settings{};  // settings such as "model.classes=1000", if the file has them
@@ -29,9 +29,9 @@ struct TimmModel {
 /// file is not JSON, or if sizes are not integers from 1 to 1,000,000.
 std::optional<TimmModel> timm_model(const std::filesystem::path& weights);
 
-/// Returns the class names in timm's config.json, in the model's order; empty without such a file, or if it has no
-/// names or a name twice. `classes` is the number of classes of the weights, or -1 for any number. Throws io::Error if
-/// the file is not JSON, or if the names are not a list of `classes` texts.
+/// Returns the class names in timm's config.json, in the model's order. Returns no names if there is no such file, or
+/// if a recipe cannot hold the file's names (data::can_be_stored). `classes` is the number of classes of the weights,
+/// or -1 for any number. Throws io::Error if the file is not JSON, or if the names are not a list of `classes` texts.
 std::vector<std::string> timm_class_names(const std::filesystem::path& weights, int64_t classes);
 
 }  // namespace cachet::tasks

@@ -14,8 +14,8 @@ namespace cachet::tasks {
 /// no PVT), if parts of the model do not fit the code, or if the code would compute other results with the weights.
 io::TensorMap export_weights(const SavedModel& saved, io::NameSource source);
 
-/// Returns a line for the user if `written` has Cachet's names that are also another code's names; otherwise empty. For
-/// example, the weights of a plain ViT also have timm's names, so import_weights() takes them for timm's weights.
+/// If the names in `written` are Cachet's and also another code's, returns a line for the user; otherwise std::nullopt.
+/// For example, the weights of a plain ViT also have timm's names, so import_weights() takes them for timm's weights.
 std::optional<std::string> note_on_names(const SavedModel& saved, io::NameSource source, const io::TensorMap& written);
 
 /// Returns the default names of tensors: timm's for image models that timm's code computes, otherwise Cachet's.

@@ -244,7 +244,7 @@ void require_whole(const Report& report, const Strings& misshapen, const std::fi
   if (!misshapen.empty()) add(counted("of another shape", misshapen));
   if (!report.left_over.empty()) add(counted("left over", report.left_over));
   throw io::Error(path.string() + " does not fit the model: " + text +
-                  ". The file may be of another model, or its names may not be those of " +
+                  ". The file may be of another model, or its tensors may not have the names of " +
                   std::string(io::to_string(report.source)) +
                   ". If you ask for a partial load, the tensors that fit are loaded");
 }

@@ -55,18 +55,18 @@ struct WeightImportReport {
     return names;
   }
 
-  /// Whether the layers that score classes start with random weights. The model's classes then differ from the file's.
+  /// Whether the layers that score classes start with random weights, because model and file differ in classes.
   bool starts_classes_anew() const {
     return std::ranges::any_of(fresh, [](const Fresh& each) { return each.reason != Reason::new_part; });
   }
 };
 
 /// Fills a model with weights of a file (safetensors or PyTorch's, of any origin), a run, a checkpoint or a model
-/// folder. Weights of plain attention fill the self-attention of cached attention. Parts that a plain model lacks start
-/// with their initial values: the cache and its gates, λ, statistics of norms, trained kernels, and a head of another
-/// number of classes. If a classifier's file fills the backbone of a detector, gates and λ are from the file, but the
-/// caches stay empty. Throws io::Error and leaves the model unchanged if a weight is NaN or infinity. Unless the option
-/// `partial` is set, also throws if any weight outside the listed parts is missing, left over or of another shape.
+/// folder. If the file has plain attention, its weights fill the self-attention of cached attention. Parts that a plain
+/// model lacks start with their initial values: the cache and its gates, λ, statistics of norms, trained kernels, and a
+/// head of another number of classes. If a classifier's file fills the backbone of a detector, gates and λ are from the
+/// file, but the caches stay empty. Throws io::Error and leaves the model unchanged if a weight is NaN or infinity. If
+/// `partial` is not set, also throws if a weight of any other part is missing, superfluous or of another shape.
 WeightImportReport import_weights(torch::nn::Module& model, const std::filesystem::path& path,
                                   const WeightImportOptions& options = {});
 

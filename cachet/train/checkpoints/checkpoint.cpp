@@ -146,7 +146,7 @@ auto use_verified(const fs::path& folder, const Manifest& manifest, std::string_
       failure = std::current_exception();
     }
     if (digest.get() != listed.sha256) {
-      throw DamagedCheckpoint(path.string() + ": the SHA-256 of the file is not the one in the manifest");
+      throw DamagedCheckpoint(path.string() + ": the SHA-256 of the file differs from the SHA-256 in the manifest");
     }
     if (failure) std::rethrow_exception(failure);
     return result;

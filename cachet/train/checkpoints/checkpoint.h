@@ -43,7 +43,7 @@ void write_checkpoint(const std::filesystem::path& folder, const Checkpoint& che
 /// checkpoint counts as not yet evaluated. Throws DamagedCheckpoint and io::NewerSchema.
 Checkpoint read_checkpoint(const std::filesystem::path& folder);
 
-/// Reads a checkpoint's state without tensors. The checkpoint may also be one that has only weights. Throws
+/// Reads a checkpoint's state without tensors. Also accepts a checkpoint that has only weights. Throws
 /// read_checkpoint()'s errors.
 TrainState read_checkpoint_state(const std::filesystem::path& folder);
 

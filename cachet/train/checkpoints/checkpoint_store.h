@@ -13,11 +13,11 @@
 namespace cachet::train {
 
 /// The checkpoints of a run. A checkpoint is a folder `step-<number>`, written once; later only an evaluation mark is
-/// added. Two small files, the pointers `last` and `best`, name the folders of the last and the best checkpoint. They
-/// are plain files, because plain files can be replaced atomically on every file system and copied with every tool. A
-/// resume does not need the pointers: it takes the newest complete checkpoint. Only real folders in the run's folder
-/// count as its checkpoints. Symbolic links `step-…` are ignored, and so are pointers with a path instead of a folder's
-/// name. The run's folder itself may be a link.
+/// added. Two small files, the pointers `last` and `best`, name the folders of the last and the best checkpoint. The
+/// pointers are plain files, because plain files can be replaced atomically on every file system and copied with every
+/// tool. A resume does not need `last` and `best`, because it takes the newest complete checkpoint. Only real folders
+/// in the run's folder count as its checkpoints. Symbolic links `step-…` are ignored, and so are pointers with a path
+/// instead of a folder's name. The run's folder itself may be a link.
 class CheckpointStore {
  public:
   /// `keep` >= 1 is the number of newest checkpoints that a save leaves, in addition to the best and the last one. A
@@ -45,8 +45,8 @@ class CheckpointStore {
   /// removes older checkpoints. Nothing is removed before the new checkpoint is on the disk. Throws io::Error if the
   /// write fails. A checkpoint that another process reads (HeldCheckpoint) stays, and is removed by a later save.
   Saved save(const Checkpoint& checkpoint);
-  /// Adds the results of an evaluation to its checkpoint. If it is the best checkpoint so far, makes `best` name it,
-  /// and removes older ones, also the earlier best. If writing fails, throws io::Error; the checkpoint stays as it is.
+  /// Adds an evaluation's results to its checkpoint. If this checkpoint is the best so far, makes `best` name it, and
+  /// removes older ones, also the earlier best. If writing fails, throws io::Error; the checkpoint does not change.
   Saved mark(const std::filesystem::path& checkpoint, const EvaluationMark& mark);
 
   /// Throws io::Error unless the disk has room for a checkpoint of `bytes` bytes.
@@ -77,8 +77,8 @@ struct HeldCheckpoint {
   std::optional<io::FolderLock> lock;
 };
 
-/// Finds a checkpoint with find_checkpoint(), and locks it. If training has removed the checkpoint that a pointer names
-/// before the lock, the function reads the pointer again. Throws the errors of find_checkpoint().
+/// Finds a checkpoint with find_checkpoint(), and locks it. If training removes the checkpoint before hold_checkpoint()
+/// has locked it, finds a checkpoint again. Throws the errors of find_checkpoint().
 HeldCheckpoint hold_checkpoint(const std::filesystem::path& run_or_checkpoint);
 
 /// Returns a folder's checkpoints by name, newest first. Of several checkpoints of a step, returns only the newest.
@@ -87,8 +87,8 @@ std::vector<std::filesystem::path> newest_checkpoints(const std::filesystem::pat
 /// Which checkpoints hold_newest_checkpoints() considers.
 enum class CheckpointChoice {
   all,
-  /// All checkpoints except those that were saved only for their evaluation, which train.keep does not count. The
-  /// choice `regular` always includes the last checkpoint.
+  /// The last checkpoint, and all checkpoints that train.keep counts. train.keep does not count checkpoints that were
+  /// saved only for their evaluation.
   regular,
 };
 

@@ -49,7 +49,7 @@ class Leader {
 
   int64_t processes() const { return processes_ ? processes_->size() : 1; }
 
-  /// Waits for all processes. They then begin the run or continue from `checkpoint`. If a process has another recipe,
+  /// Waits for all processes, which then begin the run or continue from `checkpoint`. If a process has another recipe,
   /// other data or another version, all processes throw std::runtime_error, which names that process.
   void begin(const RunIdentity& own, const std::optional<std::filesystem::path>& checkpoint);
   /// Makes the other processes run `act`, calls `function` in this process and returns the result of `function`.

@@ -13,7 +13,7 @@ namespace {
 int64_t parts_of(const TrainOptions& options) { return options.has_parts() ? options.shard.all_parts() : 0; }
 
 std::string spread_text(int64_t parts, int64_t processes) {
-  if (parts == 0) return "one state for all micro-batches and processes";
+  if (parts == 0) return "one state for all micro-batches and processes (statistics and caches)";
   return config::counted(parts, "part") + " in a step (" + config::counted(processes, "process", "processes") +
          " x train.accumulate " + std::to_string(parts / processes) + ")";
 }
@@ -34,7 +34,7 @@ void require_as_many_parts(const TrainState& saved, const TrainOptions& options)
   if (saved.parts == parts_of(options)) return;
   throw std::runtime_error("the checkpoint has " + spread_text(saved.parts, saved.world_size) +
                            ", but the run would have " + spread_text(parts_of(options), options.shard.world_size) +
-                           ". The state of a part belongs to its samples; " + remedy(saved.parts, options));
+                           ". The parts of a step must not change; " + remedy(saved.parts, options));
 }
 
 void require_parts_of_newest(const std::filesystem::path& checkpoints, const TrainOptions& options) {

@@ -8,7 +8,7 @@
 namespace cachet::train {
 
 /// Throws std::runtime_error if the parts of a step have their own states, and their number differs between `options`
-/// and the checkpoint. Each part of a step has the state of its own samples, so the number of parts must not change.
+/// and the checkpoint. The checkpoint has a state for each part, so a resume must not change the number of parts.
 void require_as_many_parts(const TrainState& saved, const TrainOptions& options);
 
 /// Checks the newest readable checkpoint of a folder with require_as_many_parts(). A resume must call this function

@@ -23,9 +23,9 @@ inline constexpr std::string_view kPartPrefix = "part.";
 /// as process r of a run with one part for each process.
 ///
 /// The states of the parts of a step are stored outside the model. Copying a state into the model's buffers and back
-/// does not change the addresses of the buffers. Between two steps, the model and the generators have the state of this
-/// process's first part. The first part of process 0 is part 0. With train.state = "first", the model (but not the
-/// generators) has the state of part 0 in every process.
+/// does not change the addresses of the buffers. A process computes one or several parts of a step. Between two steps,
+/// the model's buffers and the generators have the state of the first of these parts, which is part 0 in process 0.
+/// With train.state = "first", the model (but not the generators) has the state of part 0 in every process.
 class PartStates {
  public:
   /// At first, each part has a copy of the model's buffers as its state. Uses no random numbers. The model must outlive
@@ -41,8 +41,8 @@ class PartStates {
   /// begin() is called for the parts in ascending order of `i`; a step may stop before its last part.
   void begin(int64_t i);
   void end(int64_t i);
-  /// Ends a step after its last part. With train.state = "first", all processes must call this function, and each
-  /// process gets the state of part 0. If this process trains alone, `processes` is null.
+  /// Ends a step, after end() was called for the last part. With train.state = "first", all processes must call this
+  /// function, and each process gets the state of part 0. If this process trains alone, `processes` is null.
   void end_step(processes::ProcessGroup* processes);
 
   /// states() returns the buffers of this process's parts for a checkpoint, under names like "part.3/<buffer>".
@@ -87,7 +87,7 @@ int64_t state_bytes(const torch::nn::Module& model);
 /// Bytes of the additional copies of the model's buffers, if the parts of a step have their own states (train.state).
 struct PartStateBytes {
   /// With train.state = "separate", a process has an extra copy of the buffers for each part that it computes. With
-  /// train.state = "first", a process has two extra copies of the buffers. A process with one part has no extra copy.
+  /// train.state = "first", a process has two extra copies of the buffers. A process with one part makes no copies.
   int64_t in_memory = 0;
   /// With train.state = "separate", a checkpoint has an extra copy of the buffers for each part except part 0. With
   /// train.state = "first", a checkpoint has no extra copies of the buffers.

@@ -11,12 +11,12 @@ namespace cachet::train {
 
 // A checkpoint stores, for each process, the state that the process carries from one batch to the next. Names of
 // tensors of process 0 have no prefix. Names of tensors of process 1 begin with "process.1/". If each part of a step
-// has its own state, names of tensors of part r have the prefix of process r.
+// has its own state, the names of part r's tensors have the same prefix as those of process r.
 
 /// Returns the name under which a checkpoint stores the tensor `name` of the state of process `rank` > 0.
 std::string carried_name(const std::string& name, int64_t rank);
 
-/// Returns the tensors of a checkpoint that are the state of process `rank`, under the tensors' own names.
+/// Returns the tensors in `carried` that belong to process `rank`, under names without the prefix of the process.
 io::TensorMap carried_by(const io::TensorMap& carried, int64_t rank);
 
 /// Returns the bytes that a process sends to rank 0 for a checkpoint: the tensors `own`, and a digest of the tensors

@@ -18,7 +18,7 @@ struct InferenceOptions {
   Precision precision = Precision::float32;
   /// Whether to reorder the weights of linear layers once instead of in each product. In float32, reordering makes
   /// products on a CPU faster. Results with and without reordering are equal up to rounding (1e-6 of the largest
-  /// value). The copies take as much memory as the weights.
+  /// value). The reordered copies take as much memory as the weights.
   bool packed = false;
 };
 

@@ -27,7 +27,7 @@ struct DeviceChoice {
 /// device.
 std::optional<DeviceChoice> parse_device(std::string_view word);
 
-/// Reads the value of a key with parse_device(). Only find_device() checks whether the device exists.
+/// Reads the value of a key with parse_device(). Does not check whether the device exists, unlike find_device().
 DeviceChoice read_device(const config::View& view, std::string_view key);
 
 /// Returns the value of `train.device` from the resolved values of a recipe, which are in TOML's syntax.

@@ -22,8 +22,8 @@ class Interruption {
   bool requested() const { return signal() != 0; }
   /// Returns the number of the signal that this or another process of the training has received, or 0 without a signal.
   int signal() const;
-  /// Records the signal that another process received; 0 means that it received no signal. If this process itself
-  /// receives a signal later, this is the first signal of the process.
+  /// Records the signal that another process received; 0 means that it received no signal. A signal that this process
+  /// itself receives later counts as its first signal, which does not end the process at once.
   void pass_on(int signal);
   /// Returns the exit code of a process that was asked to stop: 128 plus the signal() of the last Interruption, or 130
   /// if there was no Interruption.

@@ -17,9 +17,9 @@ namespace cachet::train {
 /// model is built, because the seed determines the random initialization of the weights.
 void prepare_process(const TrainOptions& options);
 
-/// Seeds torch's generators for process (or part) `number` >= 1 of a run. Two different numbers give different seeds.
-/// For process 0, no call of seed_draws() is necessary: its generators continue from the seed that prepare_process()
-/// set.
+/// Seeds torch's generators for process (or part) `number` >= 1 of a run. Different values of `number` give different
+/// seeds. For process 0, no call of seed_draws() is necessary: its generators continue from the seed that
+/// prepare_process() set.
 void seed_draws(uint64_t seed, int64_t number);
 
 /// Sets the number of LibTorch's threads. If the system starts fewer than `threads` threads, throws std::runtime_error,

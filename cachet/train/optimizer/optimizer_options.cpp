@@ -142,7 +142,7 @@ ScheduleOptions read_schedule_options(const config::View& view) {
   if (decays_by_step && options.warmup.count == 0)
     view.problem(
         "warmup",
-        "must be at least 1 step, because the learning rate falls with the square root of warmup divided by the step");
+        "must be at least 1 step, because the learning rate is proportional to sqrt(warmup / step) after warmup");
   // fairseq and the arena count from 0: without `warmup_from` their first step has the rate 0.
   if (decays_by_step) options.first_update = 0;
   if (options.kind != ScheduleOptions::Kind::one_cycle)

@@ -24,7 +24,7 @@ struct AverageOptions {
 
 AverageOptions average_options(const TrainOptions& options);
 
-/// If averages of `steps` steps depend too much on initial weights, returns a cause and a remedy, else std::nullopt.
+/// If over 5 % of the average after `steps` steps would be the initial weights, returns a cause and a remedy.
 std::optional<std::string> slow_decay_note(const AverageOptions& options, int64_t steps);
 
 /// An exponential moving average of a model's parameters: a ← d·a + (1 − d)·p after each step. Buffers (cache, norm

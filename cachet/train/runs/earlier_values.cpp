@@ -23,15 +23,15 @@ constexpr std::array<EarlierValue, 8> kEarlierValues{
      {"schedule.rule", "\"0.1.0\"",
       "one_cycle has the curve of version 0.1.0, which differs from the curve in PyTorch"},
      {"task.evaluation.bits_of", "\"whole_text\"",
-      "if bits per byte decide which checkpoint is the best, they are computed for the whole text; bits per coded byte "
-      "are also shown"},
+      "bits per byte are the loss in bits divided by all bytes of the text. A second metric, bits per coded byte, "
+      "counts only the bytes that tokens encode"},
      {"task.loss_divisor", "\"part\"",
       "in each micro-batch of each process, the losses of the anchors are divided by the number of anchors of this "
-      "micro-batch. For one process without train.accumulate, both rules give the same result"},
+      "micro-batch. If a step has only one micro-batch, loss_divisor = \"step\" gives the same result"},
      {"train.ema_renew_states", "0",
       "evaluations use the averaged weights with the running statistics and caches of the weights that are not "
-      "averaged. For the result of the new rule, run `cachet average RUN --ema --renew-states 100`, then `cachet eval` "
-      "on its result"}}};
+      "averaged. To evaluate the averaged weights with their own statistics and caches, run `cachet average RUN --ema "
+      "--renew-states 100`, then `cachet eval` on the new checkpoint"}}};
 
 }  // namespace
 

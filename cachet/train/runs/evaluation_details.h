@@ -16,8 +16,8 @@ namespace cachet::train {
 void write_evaluation_details(const std::filesystem::path& file, int64_t step, const std::string& details,
                               io::FileSystem& file_system = io::FileSystem::real());
 
-/// Reads the details of the evaluation at `step`. If a run was rewound, they can be of an earlier step. Returns
-/// std::nullopt if the file is missing or damaged, or belongs to a later step.
+/// Reads the details of the evaluation at `step`. If the run was resumed from an earlier checkpoint, the details can be
+/// of a step before `step`. Returns std::nullopt if the file is missing or damaged, or belongs to a later step.
 std::optional<std::string> read_evaluation_details(const std::filesystem::path& file, int64_t step);
 
 }  // namespace cachet::train

@@ -38,8 +38,8 @@ struct EvaluationReport {
 };
 
 /// Returns the fields of the line about an evaluation. If not all fields fit into the line, the field of the deciding
-/// metric stays. If this metric is a fraction of samples (top-1), its field has no title: `epoch 3/20 loss 0.95 train
-/// 78.9 % | validation 81.23 ± 0.91 % (best 82.04 % in epoch 2) 2.8k images/s 1m34s left`
+/// metric stays. If the deciding metric is a fraction of samples (top-1), its field has no title: `epoch 3/20 loss 0.95
+/// train 78.9 % | validation 81.23 ± 0.91 % (best 82.04 % in epoch 2) 2.8k images/s 1m34s left`
 std::vector<report::LineField> evaluation_fields(const RunDescription& run, const EvaluationReport& report);
 
 /// Returns `validation top-1 81.23 ± 0.91 % (best 82.04 % in epoch 2)`: the last and the best evaluation. Returns an

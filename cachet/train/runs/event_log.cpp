@@ -35,7 +35,7 @@ Metrics metrics_from(const io::JsonFields& json) {
 Event::Kind kind_from(const io::JsonFields& json) {
   const std::string word = json.text("kind");
   if (word == kStepWord) return Event::Kind::step;
-  if (word != kEvaluationWord) json.fail("'kind' is " + io::in_quotes(word) + ", but must be a kind of event");
+  if (word != kEvaluationWord) json.fail("'kind' is " + io::in_quotes(word) + ", but must be 'step' or 'evaluation'");
   return Event::Kind::evaluation;
 }
 

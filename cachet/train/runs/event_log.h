@@ -38,7 +38,7 @@ struct EventFile {
 /// Reads a file of events. If the file is missing, the result is empty. Throws io::Error if the file is unreadable or
 /// not a regular file, and io::NewerSchema if a newer version of Cachet wrote the file.
 EventFile read_event_file(const std::filesystem::path& path);
-/// Reads only the events of a file of events.
+/// Reads a file of events, and returns only EventFile::events.
 std::vector<Event> read_events(const std::filesystem::path& path);
 
 /// A growing file of events. Each event is written by a single call of write. Throws io::Error.

@@ -46,9 +46,9 @@ struct SpreadRecipe {
   int64_t processes = 1;
 };
 
-/// Returns the keys that a user wrote in `now` and that `row` lacks or has with another value. Does not compare the
+/// Returns the keys that a user wrote in `now`, and for which `row` has another value or none. Does not compare the
 /// keys for the seed, the device, threads, the loader, paths of data and initial weights, the log and checkpoints. If
-/// parts of a step have their own states, does not compare their distribution over processes and micro-batches
+/// parts of a step have their own states, ignores how parts are distributed over processes and micro-batches
 /// (values_of_experiment()). If `row` and `now` differ in the number of parts of a step, the result has kPartsOfStep.
 std::vector<std::string> keys_changed_from(const SpreadRecipe& row, const SpreadRecipe& now);
 

@@ -16,15 +16,15 @@ RecipeValues recipe_values(const config::Document& document);
 
 /// Returns whether a value may change when a run is resumed, because the value does not affect the steps trained so
 /// far. The schedule, the run's length, limits, saving, logging and device, the loader's workers, the paper's row, and
-/// the folder of the data may change on a resume. Whether the data themselves differ is checked separately.
+/// the folder of the data may change on a resume. RunFolder::require_same_data() checks whether the data differ.
 bool may_change_on_resume(const std::string& key);
 /// Whether a key, such as data.root, gives only the path of the data: the same data may have another path.
 bool is_place_of_data(const std::string& key);
 
 /// If the parts of a step have their own states (train.state), returns the values with the sizes of a whole step:
 /// multiplies train.batch_size (or data.max_tokens and data.max_samples if batches have a number of tokens) by
-/// train.accumulate, removes train.accumulate, and changes no other value. A resume may distribute the parts of a step
-/// differently over processes and micro-batches. If the parts do not have their own states, returns `values` unchanged.
+/// train.accumulate, and removes train.accumulate. A resume may distribute the parts of a step differently over
+/// processes and micro-batches. If the parts of a step do not have their own states, returns `values` unchanged.
 RecipeValues values_of_step(RecipeValues values);
 
 /// The key under which values_of_experiment() has the number of parts of a step. Recipes have no such key.
@@ -39,7 +39,7 @@ RecipeValues values_of_experiment(const RecipeValues& values, int64_t processes)
 bool has_parts(const RecipeValues& values);
 
 /// Whether `key` (train.accumulate, or the size of a micro-batch) determines how the parts of a step are distributed
-/// over processes and micro-batches. Returns false if these parts have no states of their own.
+/// over processes and micro-batches. If the parts of a step do not have their own states, returns false.
 bool is_of_spread(const std::string& key, const RecipeValues& values);
 
 /// The differences between the recipe of a resumed run and the run's original recipe, one in each line: "train.epochs:
@@ -50,8 +50,8 @@ struct RecipeChanges {
 };
 RecipeChanges recipe_changes(const RecipeValues& before, const config::Document& now);
 
-/// Returns the values of a resumed run: new values for keys that may change, and original values for all other keys. An
-/// option that is newer than the run is left out, so that the hash equals the hash in the run's checkpoints.
+/// Returns the values of a resumed run: new values for keys that may change, and original values for all other keys.
+/// Leaves out options that are newer than the run, so that the returned values have the hash of the run's checkpoints.
 RecipeValues resumed_values(RecipeValues before, const RecipeValues& now);
 
 /// Returns the SHA-256 of all values of values_of_step() that may not change on a resume, and of the path of the data.

@@ -96,9 +96,9 @@ class RunFolder {
   /// split differ, throws std::runtime_error, which names the split and the differences.
   std::vector<std::string> compare_data(const std::map<std::string, data::DataDigest>& digests,
                                         const Fingerprints& fingerprints) const;
-  /// Compares data with compare_data(). After the comparison, stores the data's digests if the run has none, or only
-  /// digests of version 0.1.0. On the first resume with a version that changed rules, the returned lines also list the
-  /// earlier rules that the run still uses. Throws the errors of compare_data(), and io::Error.
+  /// Compares data with compare_data(). If the run has no digests of its data, or only digests of version 0.1.0, then
+  /// stores `digests`. On the first resume with a version that changed rules, the returned lines also list the earlier
+  /// rules that the run still uses. Throws the errors of compare_data(), and io::Error.
   std::vector<std::string> require_same_data(const std::map<std::string, data::DataDigest>& digests,
                                              const Fingerprints& fingerprints);
   /// Stores a data.root that the user changed for this resume. require_same_data() calls keep_changes() after it has
@@ -154,7 +154,7 @@ bool is_being_trained(const std::filesystem::path& run);
 bool is_run_folder(const std::filesystem::path& path);
 
 /// Returns the folder of the run to which `path` belongs, if `path` names a file that Cachet writes for each run, a
-/// further file that run.json lists, or a file in `checkpoints`. The file itself need not exist. For any other path,
+/// further file that run.json lists, or a file in `checkpoints`. The file `path` need not exist. For any other path,
 /// even in a run folder, returns std::nullopt. Follows symbolic links in `path`, except in its last component.
 std::optional<std::filesystem::path> run_of_file(const std::filesystem::path& path);
 

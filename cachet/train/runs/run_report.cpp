@@ -176,7 +176,7 @@ void add_part_facts(const RunFolder& folder, report::RunPage& page) {
   const int64_t processes = std::max<int64_t>(1, folder.processes()),
                 parts = processes * std::strtoll(accumulate.c_str(), nullptr, 10);
   page.facts.push_back({"Parts of a step", std::to_string(parts),
-                        (state == "\"first\"" ? "with the state of part 0" : "each with its own state") +
+                        (state == "\"first\"" ? "all begin with the state of part 0" : "each with its own state") +
                             std::string("; ") + config::counted(processes, "process", "processes") +
                             ", each with train.accumulate = " + accumulate});
 }

@@ -19,7 +19,7 @@ StopReason ending_from(const io::JsonFields& json, const std::string& word) {
   for (const StopReason ending : {StopReason::finished, StopReason::early_stop, StopReason::out_of_time,
                                   StopReason::interrupted, StopReason::not_finite, StopReason::failed})
     if (word == to_string(ending)) return ending;
-  json.fail("'state' is " + io::in_quotes(word) + ", but must be a state of a run");
+  json.fail("'state' is " + io::in_quotes(word) + ", which is not a state of a run");
 }
 
 Status status_from_json(const std::string& text, const std::string& name) {

@@ -16,7 +16,7 @@ inline constexpr uint64_t kGreatestSeed = std::numeric_limits<int64_t>::max();
 
 /// The folder of one recipe's runs with several seeds. The folder has the files of a run, seeds.json, and for each seed
 /// a complete run folder such as `seed-3`. Several processes may use the folder at once if each works on different
-/// seeds. A process holds lock() while it changes the common files.
+/// seeds. A process holds lock() while it changes files of the folder that do not belong to a single seed.
 class SeedFolder {
  public:
   /// Creates the folder. The folder of a seed is created when its run begins. The value of train.seed in `document` is

@@ -26,9 +26,9 @@ class TensorBoardLog {
  public:
   /// Begins a new file. `events` are the events of metrics.jsonl up to step `resumed_at`, from which the run is resumed
   /// (0 for a new run). If the files of the run's earlier parts have all events before step `resumed_at`, the new file
-  /// starts a TensorBoard session at this step. TensorBoard then ignores later events in the old files. If the run logs
-  /// for TensorBoard for the first time, or if files are missing or damaged, the new file has all events, and its
-  /// TensorBoard session starts at step 0. TensorBoard shows `recipe` as a text. Throws io::Error.
+  /// starts a TensorBoard session at this step. TensorBoard then ignores events from this step on in the older files.
+  /// If the run logs for TensorBoard for the first time, or if files are missing or damaged, the new file has all
+  /// events, and its TensorBoard session starts at step 0. TensorBoard shows `recipe` as a text. Throws io::Error.
   TensorBoardLog(const std::filesystem::path& run, const std::string& recipe,
                  const std::vector<report::MetricDescription>& metrics, const std::vector<Event>& events,
                  int64_t resumed_at);

@@ -286,7 +286,7 @@ std::vector<std::string> LiveRun::restore_parts(const Checkpoint& checkpoint) {
     notes.push_back("the " + std::to_string(parts_->all()) + " parts of a step were computed by " +
                     config::counted(then, "process", "processes") + ", and now by " +
                     config::counted(world_size(), "process", "processes") +
-                    ". The run continues as before, except for the order of sums");
+                    ". The run continues, but adds numbers in another order, so results differ by rounding");
   if (!parts_->load(checkpoint.parts, checkpoint.random))
     notes.push_back("the checkpoint was made on another kind of device than " + device_.str() +
                     ". The run continues, but its results will not be bit-identical");

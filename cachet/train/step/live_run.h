@@ -52,8 +52,8 @@ class LiveRun {
   /// Returns the position of the step to which an exception NotFinite of advance() or settle() belongs.
   StepPosition failed_step() const { return unread_.value_or(position()); }
 
-  /// Fills the state between micro-batches with synthetic values, up to its size in the middle of an epoch, so that the
-  /// cost of the next step can be measured.
+  /// Fills the state between micro-batches with synthetic values. The state gets the size that it has in the middle of
+  /// an epoch, so that the cost of the next step can be measured.
   void fill_batches();
 
   /// Returns the checkpoint. If a tensor has NaN or infinity, throws NotFinite, which names the first such tensor. With
@@ -87,9 +87,9 @@ class LiveRun {
   const PartStates* parts() const { return parts_.get(); }
 
   /// If the options require it, computes the averaged weights' own states (statistics of norms, caches) with training
-  /// batches. In the current step, the evaluation and the checkpoint use the averaged weights together with these
-  /// states. Calls `passed` after each batch. All processes of the run compute the states together. The trained weights
-  /// do not change. Returns whether the computation changed the states of the averaged weights. Throws NotFinite.
+  /// batches. The evaluation and the checkpoint of the current step use the averaged weights with the computed states.
+  /// Calls `passed` after each batch. All processes of the run compute the states together. The trained weights do not
+  /// change. Returns whether the computation changed the states of the averaged weights. Throws NotFinite.
   bool renew_average(const std::function<void(int64_t done, int64_t total)>& passed = {});
   bool renews_average() const { return renews_average_; }
 
@@ -111,7 +111,7 @@ class LiveRun {
   io::TensorMap own_carried() const;
   int64_t own_parts() const { return parts_ ? parts_->own() : 1; }
   int64_t part_number(int64_t own) const { return parts_ ? parts_->number(own) : rank(); }
-  /// If the parts of a step have their own states, converts `saved.batch` to this run's number of parts per process.
+  /// If the parts of a step have their own states, adapts `saved.batch` to this run's number of parts per process.
   TrainState recounted(TrainState saved) const;
   std::vector<std::string> restore_parts(const Checkpoint& checkpoint);
   int64_t rank() const { return processes_ ? processes_->rank() : 0; }

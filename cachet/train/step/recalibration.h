@@ -22,7 +22,7 @@ bool has_states(const torch::nn::Module& model);
 /// calls `passed` with the number of micro-batches so far. Leaves the model in evaluation mode. Throws
 /// std::runtime_error if an epoch has no batch, and NotFinite, which names the state, if a state is not finite. If
 /// parts have their own states (train.state), the process of part 0 calls this function. Every `own_parts`-th
-/// micro-batch of the task belongs to part 0. The function runs and counts only the micro-batches of part 0.
+/// micro-batch of the task belongs to part 0. The model gets only micro-batches of part 0, and only these count.
 void pass_for_states(TrainingTask& task, Precision precision, int64_t micro_batches,
                      const std::function<void(int64_t)>& passed = {}, int64_t own_parts = 1);
 

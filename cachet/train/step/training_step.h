@@ -30,10 +30,10 @@ class TrainingStep {
   TrainingStep(TrainingTask& task, const Options& options, std::shared_ptr<processes::ProcessGroup> processes = nullptr,
                PartStates* parts = nullptr);
 
-  /// Takes `micro_batches` micro-batches. The gradient equals the gradient of one large batch with all samples of the
-  /// step (see ForwardResult). Each forward pass updates the model's state (batch statistics, caches) once, in order.
-  /// If the whole step has weight 0, no parameter is updated. Before the end of the last backward pass, the step reads
-  /// no values from the device. Then it reads all losses, metrics and gradient norms at once.
+  /// Takes `micro_batches` micro-batches. The step's gradient equals the gradient of one large batch with all samples
+  /// of the step (see ForwardResult). Each forward pass updates the model's state (batch statistics, caches) once, in
+  /// order. If the whole step has weight 0, no parameter is updated. Before the end of the last backward pass, the step
+  /// reads no values from the device. Then, the step reads all losses, metrics and gradient norms at once.
   ///
   /// If there are several processes, each process gets the sums over all processes, and makes the same update.
   /// `stop_signal` is the signal that asked this process to stop, or 0 if there was none. Throws NotFinite before the

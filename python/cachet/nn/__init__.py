@@ -1,8 +1,8 @@
 """Layers as modules of PyTorch. Parameters and buffers have the same names as in the C++ layers.
 
-Therefore you can load one state dict in Python and in C++. `half()` and `to(torch.bfloat16)` cast parameters.
-Statistics, counters and caches stay float32 or wider, because the eight bits of bfloat16's mantissa are not enough for
-averages over thousands of steps.
+You can therefore load one state dict into a Python layer and into a C++ layer. `half()` and `to(torch.bfloat16)` cast
+parameters. Statistics, counters and caches stay float32 or wider, because the eight bits of bfloat16's mantissa are not
+enough for averages over thousands of steps.
 """
 from __future__ import annotations
 

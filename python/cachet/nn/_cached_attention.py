@@ -68,13 +68,13 @@ class CachedAttention(nn.Module):
 
     The output of head h is O_h = σ(λ_h)·memory_h + (1 − σ(λ_h))·self_h, where memory_h is the output of memory
     attention and self_h that of self-attention. The layer first computes self-attention, and then calls cache.step. In
-    memory attention, the first Dm channels of the input attend to the tokens of the cache. Each attention has its own
-    output projection. The channels of the two projected outputs are then divided into H equal groups, and group h is
-    mixed with λ_h.
+    memory attention, the first Dm channels of the input attend to the tokens of the cache. Self-attention and memory
+    attention have separate output projections. The channels of the two projected outputs are then divided into H equal
+    groups, and group h is mixed with λ_h.
 
     Args:
-        dim: D.
-        num_heads: H, which must divide D and Dm.
+        dim: D, the number of channels of the layer.
+        num_heads: H, the number of heads. H must divide D and the number Dm of the cache's channels.
         cache: a GatedRecurrentCache or a FifoCache for a layer with dim channels.
         share_start: the value of λ before training. If `share_start` is not given, λ starts at −1 for the variant
             "official" of the gated recurrent cache, and otherwise at 0.
@@ -83,9 +83,9 @@ class CachedAttention(nn.Module):
             recurrent cache.
         qkv_bias: whether the projections into the heads have biases.
         attention: a function that makes the attention layer of one branch. The function has two arguments: the number
-            of channels, and the name of the branch ("self" or "memory"). An example is `lambda width, branch:
-            SpatialReductionAttention(width, 2, ratio=4)`. If `attention` is not given, both branches are
-            MultiHeadAttention layers.
+            of channels, and the name of the branch ("self" or "memory"). An example of such a function is
+            `lambda width, branch: SpatialReductionAttention(width, 2, ratio=4)`. If `attention` is not given, both
+            branches are MultiHeadAttention layers.
 
     The parts of the layer are self_attention, memory_attention, cache, share (λ) and position (the convolution).
 

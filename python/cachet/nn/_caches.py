@@ -36,7 +36,7 @@ class Layout(NamedTuple):
     state: StreamState | None = None
 
     def of_part(self, name: str) -> Layout:
-        """Returns the layout for one part of the layer: this layout, with the state of this part."""
+        """Returns a copy of this layout for one part of the layer. The state of the copy is the state of this part."""
         return self if self.state is None else self._replace(state=self.state.part(name))
 
 
@@ -158,7 +158,7 @@ class GatedRecurrentCache(Cache):
         gradient: how the gates are trained in causal layers. "detached": the gates are not trained. "recompute": the
             update from the previous piece of the text is computed again with an autograd graph. "carry": the autograd
             graph continues from piece to piece, until the state is detached. "recompute" and "carry" need Layout.state.
-        grid: the height and the width of the grid of the layer's input tokens. If `length` is not given, the grid is
+        grid: the height and the width of the grid of the layer's input tokens. If `length` is not given, `grid` is
             required.
         class_tokens: the number of class tokens. Class tokens come before the tokens of the grid.
 
@@ -326,11 +326,12 @@ class FifoCache(Cache):
 
     Args:
         dim: D, the number of channels of the layer.
-        length: Tm. If `length` is not given, Tm is the number of cells of the grid plus the number of class tokens.
+        length: Tm, the number of tokens of the cache. If `length` is not given, Tm is the number of cells of the grid
+            plus the number of class tokens.
         ratio: Dm / D, where Dm is the number of channels of the cache.
         scope: which samples use the same cache. "batch_mean": all samples use the same cache. "batch_row": each batch
             row of Layout.state has its own cache.
-        grid: the height and the width of the grid of the layer's input tokens. If `length` is not given, the grid is
+        grid: the height and the width of the grid of the layer's input tokens. If `length` is not given, `grid` is
             required.
         class_tokens: the number of class tokens. Class tokens come before the tokens of the grid.
 
@@ -395,11 +396,11 @@ class FifoCache(Cache):
 class ConcatenatedCache(StateModule):
     """A cache that adds keys and values to the softmax of a MultiHeadAttention. Pass the cache to the layer as `cache`.
 
-    An entry of the cache is a mean over the samples of the last training step, without a gradient. The averaged tokens
-    are those of the context, before the layer projects them to keys and values. If the samples do not have `length`
-    tokens, their tokens are first interpolated to this number. If no training step is stored, the layer computes the
-    same outputs as without a cache. Cachet has this cache for the comparison in Table 2 of Cached Transformers, arXiv
-    2312.12742.
+    An entry of the cache is a mean over the samples of the last training step, without a gradient. The cache averages
+    the tokens of the context, before the layer projects these tokens to keys and values. If the samples have another
+    number of tokens than `length`, their tokens are first interpolated to `length` tokens. If no training step is
+    stored, the layer computes the same outputs as without a cache. Cachet has this cache for the comparison in Table 2
+    of Cached Transformers, arXiv 2312.12742.
 
     Args:
         dim: the number of channels of the context.

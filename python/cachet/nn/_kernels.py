@@ -74,7 +74,7 @@ class KernelAttention(nn.Module):
     arXiv 2211.04076. The form "elu" is from arXiv 2006.16236, Eq. 7.
 
     Args:
-        num_heads: H.
+        num_heads: H, the number of heads.
         head_dim: n, the number of channels of a head.
         form: the form of the feature map, with weights W and gate weights G. "elu": elu(x) + 1. "linear":
             softplus(x·W). "orthogonal_linear": as "linear", with orthogonal W. "glu": layers x·W ⊙ σ(x·G), and the last
@@ -202,9 +202,9 @@ class KernelAttention(nn.Module):
         )
 
     def orthogonality_loss(self) -> Tensor:
-        """Returns penalty · Σ ‖WWᵀ − I‖²_F over the weights that should be orthogonal. Add the result to the loss.
+        """Returns penalty · Σ ‖WWᵀ − I‖²_F over the weights that should be orthogonal.
 
-        If the form has no orthogonal weights, the result is 0.
+        Add the returned penalty to the loss of the model. If the form has no orthogonal weights, the penalty is 0.
         """
         total = torch.zeros((), device=next((x.device for x in self.parameters()), None))
         if not _FORMS[self.form].orthogonal:

@@ -43,7 +43,7 @@ class MultiHeadAttention(nn.Module):
             given, the layer computes softmax attention.
         cache: a ConcatenatedCache, which adds keys and values of the previous training step to the softmax.
         relative_window: the height and the width of the grid of tokens for relative position biases. If
-            `relative_window` is given, the layer has a learned bias for each offset between two tokens of this grid.
+            `relative_window` is given, the layer has a learned bias for each offset between two tokens of the grid.
         projection_bias: whether the projection out of the heads has a bias.
         head_dim: the number of channels of a head. None: dim / num_heads.
 
@@ -130,8 +130,8 @@ class MultiHeadAttention(nn.Module):
             query: (B, Lq, D).
             context: the tokens to which the query attends, (B or 1, Lk, D). If the batch size of the context is 1, all
                 samples use the same context. If `context` is not given, the layer computes self-attention of the query.
-            layout: the layout of the query. If `context` is not given, the padding and the causal mask of layout also
-                hide keys.
+            layout: the layout of the query. If `context` is not given, the keys are the tokens of `query`, and the
+                padding and the causal mask of `layout` also hide keys.
             context_layout: the layout of the context. If `context` is not given, context_layout is not used.
             bias: a tensor (W, H or 1, Lq, Lk) that is added to the scores. W must divide B. Sample b uses the bias with
                 index b mod W.

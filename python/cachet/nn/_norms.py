@@ -90,7 +90,7 @@ class UnifiedNorm(_WindowNorm):
     map y = x·w / √(σ²_running + ε) + b. The affine map can be folded into the next layer.
 
     Args:
-        channels: C.
+        channels: C, the number of channels.
         settings: the options, see cachet.ops.UnifiedNormSettings. If `settings` is not given, the options of the paper
             are used.
 
@@ -106,7 +106,7 @@ class MABN(_WindowNorm):
     """Moving average batch normalization (arXiv 2001.06838), as implemented in the code of unified normalization.
 
     Args:
-        channels: C.
+        channels: C, the number of channels.
         window: the number of steps over which the statistic and the gradient's statistic are averaged.
         momentum: the momentum of the running statistic.
         eps: ε, which is added to the statistic before the square root is computed.
@@ -140,7 +140,7 @@ class PowerNorm(StateModule):
     2208.01313), the layer is an affine map in evaluation.
 
     Args:
-        channels: C.
+        channels: C, the number of channels.
         settings: the options, see cachet.ops.PowerNormSettings. If `settings` is not given, the options of the paper
             are used.
         group_scaling: if true, the layer first computes x / √(mean of x² over the channels of a token + ε), also in

@@ -27,7 +27,7 @@ class StreamState:
         self._parts: dict[str, StreamState] = {}
 
     def part(self, name: str) -> StreamState:
-        """Returns the state of the part of the layer that has this name."""
+        """Returns the state of one part of the layer. `name` is the name of the part."""
         if name not in self._parts:
             self._parts[name] = StreamState(self.batch, decoding=self.decoding)
         return self._parts[name]
@@ -68,7 +68,8 @@ class StreamState:
     def reorder(self, rows: Tensor) -> None:
         """Reorders the batch rows of each tensor, as beam search does: the new row i is the old row rows[i].
 
-        If all batch rows use one tensor (its first dimension is 1), this tensor does not change.
+        If the first dimension of a tensor is 1, all batch rows use the same values, and reorder does not change the
+        tensor.
 
         Args:
             rows: (batch), int64.

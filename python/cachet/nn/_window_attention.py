@@ -105,7 +105,8 @@ class WindowAttention(_InWindows, MultiHeadAttention):
             (B, H·W, D).
 
         Raises:
-            ValueError: If there is a context or a bias, or if the layout has anything but a grid.
+            ValueError: If `context` or `bias` is given, or if the layout has no grid, or has class tokens, padding,
+                causality or a state.
         """
         if context is not None or context_layout is not None or bias is not None:
             raise ValueError("window_attention: is a self-attention; it cannot use a context or an attention bias")
@@ -115,13 +116,13 @@ class WindowAttention(_InWindows, MultiHeadAttention):
 
 
 class CachedWindowAttention(_InWindows, CachedAttention):
-    """CachedAttention in windows of a map. All windows use one cache.
+    """A CachedAttention that computes attention in windows of a map. All windows use one cache.
 
     The cache stores a mean over all windows of all samples.
 
     Args:
         dim: the number of channels.
-        num_heads: H, which must divide dim and Dm.
+        num_heads: H, the number of heads. H must divide dim and the number Dm of the cache's channels.
         cache: the cache for a layer with dim channels. The cache stores one token for each position in a window (the
             mean over all windows), and not one for each position in the map.
         window: the height and the width of a window.
@@ -178,7 +179,8 @@ class CachedWindowAttention(_InWindows, CachedAttention):
             (B, H·W, D).
 
         Raises:
-            ValueError: If there is a bias, or if the layout has anything but a grid.
+            ValueError: If `bias` is given, or if the layout has no grid, or has class tokens, padding, causality or a
+                state.
         """
         if bias is not None:
             raise ValueError("window_attention: cannot use an attention bias")

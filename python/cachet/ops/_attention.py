@@ -93,7 +93,7 @@ def relative_attention_weights(
         position: the products of queries and encoded distances, (B, H, Lq, Lk), of the dtype of content.
         hidden: (Lq, Lk), bool. True marks a key that the query does not see. If `hidden` is not given, each query sees
             all keys.
-        scale: the factor of the sum of content and shift(position).
+        scale: the factor by which content + shift(position) is multiplied.
 
     Returns:
         The weights, (B, H, Lq, Lk), in the dtype of content. The result is differentiable in content and position.
@@ -161,8 +161,8 @@ def block_attention(
             keys of this block twice.
         block_size: S, the number of tokens of a block.
         scale: the factor of the products of queries and keys.
-        seen: a condition on the positions of query and key. In the blocks to which it attends, a query sees only the
-            keys that meet this condition. If `seen` is not given, a query sees all keys of the blocks to which it
+        seen: a condition on the positions of query and key. In the blocks to which a query attends, it sees only the
+            keys that meet the condition `seen`. If `seen` is not given, a query sees all keys of the blocks to which it
             attends.
 
     Returns:

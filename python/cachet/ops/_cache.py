@@ -13,8 +13,8 @@ class GateWeights(NamedTuple):
     """The weights of a linear map of the concatenation [cache, tokens].
 
     Attributes:
-        weight: (D, 2·D). The first D columns multiply the channels of the cache, and the last D columns those of the
-            tokens.
+        weight: (D, 2·D). The first D columns of `weight` multiply the channels of the cache, and the last D columns
+            multiply the channels of the tokens.
         bias: (D), or None.
     """
 
@@ -66,10 +66,10 @@ def grc_update(
     Args:
         cache: the cache C, (1, L, D) or (B, L, D). If the batch size of the cache is 1, all samples use the same cache.
         tokens: the tokens X, (B, L, D), floating-point.
-        reset: W_r.
-        update: W_u.
-        candidate: W_c.
-        norm: the LayerNorm of the candidate C̃. If `norm` is not given, f is the identity.
+        reset: the weights W_r of the reset gate.
+        update: the weights W_u of the update gate.
+        candidate: the weights W_c of the candidate.
+        norm: the LayerNorm of the candidate C̃. If `norm` is not given, the candidate has no GELU and no LayerNorm.
 
     Returns:
         The updated cache C' of each sample, and the mean of C' over the batch. The result is differentiable in all
@@ -88,12 +88,13 @@ def mix_heads(own: Tensor, memory: Tensor, logit: Tensor) -> Tensor:
 
     Args:
         own: the output of self-attention, (B, L, H, d), floating-point.
-        memory: the output of memory attention, (B, L, H, m), of the dtype of `own`, with m ≤ d. Missing channels count
-            as zero.
+        memory: the output of memory attention, (B, L, H, m), of the dtype of `own`, with m ≤ d. If m < d, the missing
+            channels of `memory` count as zero.
         logit: λ, (H).
 
     Returns:
-        The mixture, (B, L, H, d), in the dtype of `own`. The result is differentiable in all arguments.
+        The mixture of memory attention and self-attention, (B, L, H, d), in the dtype of `own`. The result is
+        differentiable in all arguments.
 
     Raises:
         RuntimeError: If the shapes or dtypes of the arguments do not agree.

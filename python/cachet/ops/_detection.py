@@ -64,7 +64,7 @@ def roi_align(
 
     Returns:
         The pooled boxes, (K, C, height, width), in the dtype of map and the memory format channels_last. The result is
-        differentiable in map.
+        differentiable in the argument `map`.
 
     Raises:
         RuntimeError: If the shapes of the arguments do not agree, or if, on the CPU, the index of an image is out of

@@ -25,10 +25,11 @@ class FeatureMap(NamedTuple):
     Attributes:
         weights: one tensor (H, n_in, n_out) for each layer, or (1, n_in, n_out) if all heads use the same weight. For a
             gated unit, n_out is the number of channels of both halves together. The unit "elu_plus_one" has no weight.
-        units: the activation of each layer. "elu_plus_one" computes elu(x) + 1 of the layer's input x. All other
-            activations are applied to the product of the layer's input and its weight. A gated unit splits this product
-            into two halves a and g; for the units without a gate, a is the whole product. The formulas are: "softplus"
-            log(1 + eᵃ), "gelu" a·Φ(a), "sigmoid" σ(a), "glu" a·σ(g), "softplus_glu" log(1 + eᵃ)·σ(g).
+        units: the activation of each layer. "elu_plus_one" computes elu(x) + 1 of the layer's input x. All activations
+            except "elu_plus_one" are applied to the product of the layer's input and its weight. The units "glu" and
+            "softplus_glu" split the product of input and weight into two halves a and g. For all other units, a is the
+            whole product. The formulas are: "softplus" log(1 + eᵃ), "gelu" a·Φ(a), "sigmoid" σ(a), "glu" a·σ(g),
+            "softplus_glu" log(1 + eᵃ)·σ(g).
     """
 
     weights: Sequence[Tensor] = ()

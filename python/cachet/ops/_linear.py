@@ -50,14 +50,15 @@ def linear_gelu(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
 
 
 class CrossEntropies(NamedTuple):
-    """The result of linear_cross_entropy. The tensors are (N), in nats, in float32 or wider.
+    """The result of linear_cross_entropy. Both tensors have one value for each row, (N), in nats, in float32 or wider.
 
     If the target of a row is −1, the loss and the negative log-likelihood of this row are 0.
 
     Attributes:
         loss: the cross entropy with the smoothed target. Training minimizes this loss.
-        negative_log_likelihood: −log p of the target, without label smoothing. Use the negative log-likelihood for
-            reports. The negative log-likelihood has no gradient.
+        negative_log_likelihood: −log p of the target, without label smoothing. Report the negative log-likelihood, for
+            example for perplexity, because it does not depend on the label smoothing. The negative log-likelihood has
+            no gradient.
     """
 
     loss: Tensor
@@ -74,8 +75,8 @@ def linear_cross_entropy(
         weight: the weight of the V classes, (V, D), of the dtype of x.
         bias: (V), or None.
         target: the class of each row, (N), int64, in [−1, V). −1 marks a row without a target.
-        label_smoothing: ε in [0, 1). As in fairseq, ε is the probability that is divided among the V − 1 classes other
-            than the target.
+        label_smoothing: ε in [0, 1). As in fairseq, the probability ε is divided among the V − 1 classes other than the
+            target.
 
     Returns:
         The loss and the negative log-likelihood of each row. The loss is differentiable once, in x, weight and bias.

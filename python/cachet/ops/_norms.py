@@ -27,8 +27,8 @@ class UnifiedNormSettings(NamedTuple):
         filter_outliers: whether a step is filtered if the statistics in its window differ too much (Eq. 18–19). A
             filtered step uses its own statistics instead of averages.
         threshold: the threshold of the outlier filter. "pooled": all channels have one common threshold, as in the
-            published code. If the statistics of one channel differ by more than this threshold, the step is filtered in
-            all channels. "channel": each channel has its own threshold.
+            published code, and the step is filtered in all channels if the statistics of one channel differ by more
+            than the common threshold. "channel": each channel has its own threshold.
         forward_mean: the mean over the window. "geometric": the mean of the paper. "arithmetic": the arithmetic mean.
             "none": each step uses its own statistic.
         official: if true, steps are counted as in the published code, and the backward pass has the factor r of the
@@ -53,8 +53,8 @@ class UnifiedNormState(NamedTuple):
     """The state of a layer with unified normalization.
 
     Attributes:
-        statistics: (2 + M + M_b, C), float32 or float64. The rows are the running σ², the gradient's statistic ψ, the
-            last M statistics of the forward pass, and the last M_b statistics of the backward pass.
+        statistics: (2 + M + M_b, C), float32 or float64. The rows of `statistics` are the running σ², the gradient's
+            statistic ψ, the last M statistics of the forward pass, and the last M_b statistics of the backward pass.
         counters: (4), int64. The first three counters are the numbers of all steps, of filtered steps, and of steps
             that used the statistics of the window. The fourth counter is 1 if the last step was filtered. If each
             channel has its own threshold, the last three counters count channels: a step that filters 5 channels adds
@@ -72,8 +72,8 @@ class UnifiedNormOutput(NamedTuple):
         output: the normalised input y, with the shape and dtype of the input.
         statistic: σ̂², (C), the statistic that normalised the step.
         on_own: bool: whether the step was filtered, so that it used its own statistics instead of averages. In the
-            warm-up, no step is filtered. If `official` is true and `forward_window` is 1, `on_own` is always true. The
-            shape is (C) if each channel has its own threshold, and otherwise ().
+            warm-up, no step is filtered. If the settings have `official=True` and `forward_window=1`, `on_own` is
+            always true. The shape of `on_own` is (C) if each channel has its own threshold, and otherwise ().
     """
 
     output: Tensor
@@ -115,8 +115,8 @@ def unified_norm(
         input: the tokens, (…, C), floating-point.
         weight: (C), or None.
         bias: (C), or None.
-        state: the state of the layer. The forward and the backward pass each update their own part of the state.
-            Several forward passes may precede a backward pass.
+        state: the state of the layer. The forward pass updates one part of the state, and the backward pass updates
+            another part. Several forward passes may precede a backward pass.
         settings: the options of the norm. If `settings` is not given, the options of the paper are used.
         padding: (…), bool. True marks the tokens of padding, which the statistics ignore.
         group: the name of a process group of torch.distributed. The statistics are means over the batches of all
@@ -128,7 +128,7 @@ def unified_norm(
 
     Raises:
         RuntimeError: If the shapes or dtypes of the arguments do not agree.
-        ValueError: If the name of a threshold or of a mean is not valid.
+        ValueError: If the value of `threshold` or of `forward_mean` in the settings is not valid.
     """
     s = settings or UnifiedNormSettings()
     mean = number_of("unified_norm: forward_mean", s.forward_mean, _MEANS)
@@ -173,7 +173,8 @@ class PowerNormState(NamedTuple):
     """The state of a layer with power normalization.
 
     Attributes:
-        statistics: (2, C), float32 or float64. The rows are the running statistic ψ² and the gradient's statistic Γ.
+        statistics: (2, C), float32 or float64. The rows of `statistics` are the running statistic ψ² and the gradient's
+            statistic Γ.
         counters: (1), int64: the number of steps.
     """
 
@@ -216,9 +217,9 @@ def power_norm(
 ) -> PowerNormOutput:
     """Computes the training form of power normalization: Shen et al., arXiv 2003.07845.
 
-    The output is y = w·z + b, with z = x / √(s + ε). During the warm-up, s is the mean of x² over the batch. After the
-    warm-up, s is the running statistic ψ². At inference, power normalization is scale_shift with the scale w / √(ψ² +
-    ε) and the shift b.
+    The output is y = w·z + b, with z = x / √(s + ε). During the warm-up, the statistic s of the divisor is the mean of
+    x² over the batch. After the warm-up, the statistic s is the running statistic ψ². At inference, power normalization
+    is scale_shift with the scale w / √(ψ² + ε) and the shift b.
 
     Args:
         input: the tokens, (…, C), floating-point, with at least one dimension before C.
@@ -245,8 +246,8 @@ def power_norm(
 def scale_shift(input: Tensor, scale: Tensor, shift: Tensor | None = None) -> Tensor:
     """Computes x·scale + shift for each channel, where x is the input.
 
-    At inference, norms that compute no statistics of their input are the affine map x·scale + shift: arXiv 2208.01313,
-    Algorithm 1.
+    At inference, scale_shift computes norms that need no statistics of their input, such as unified normalization:
+    arXiv 2208.01313, Algorithm 1.
 
     Args:
         input: the tokens, (…, C), floating-point.

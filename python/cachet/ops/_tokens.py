@@ -43,8 +43,8 @@ def permute_tokens(x: Tensor, index: Tensor, inverse: Tensor) -> Tensor:
 
     Args:
         x: the tokens, (B, N, C), of any dtype.
-        index: for each token of the output, the index of its token in x, (M), int64, in [−1, N). No token of x may
-            occur twice.
+        index: for each token of the output, the index of its token in x, (M), int64, in [−1, N). No index of a token of
+            x may occur twice in `index`.
         inverse: for each token of x, its index in the output, (N), int64, in [−1, M). −1 means that the token is not in
             the output.
 

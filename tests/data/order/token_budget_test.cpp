@@ -119,7 +119,7 @@ TEST(TokenBudget, NamesWhatCannotBe) {
             "samples");
   EXPECT_EQ(message({lengths_of({5, 0})}, {}), "sample 1 has no tokens");
   EXPECT_EQ(message({lengths_of({5}), lengths_of({5, 6})}, {}),
-            "both sides must have the same number of lengths, but one side has 1 and the other has 2");
+            "both lists must have the same number of lengths, but one list has 1 and the other list has 2");
   EXPECT_NE(message({}, {}), "");
   EXPECT_NE(message({nullptr}, {}), "");
   EXPECT_NE(message({lengths_of({1}), lengths_of({1}), lengths_of({1})}, {}), "");

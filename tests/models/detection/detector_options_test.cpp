@@ -184,7 +184,7 @@ TEST(DetectorOptions, NamesWhatIsWrong) {
   const std::string mask = "name = \"mask_rcnn_pvt_tiny_fpn\"\n", retina = "name = \"retinanet_pvt_tiny_fpn\"\n";
   refused("name = \"pvt_tiny\"", "'pvt_tiny' is not an object detector");
   refused("name = \"mask_rcnn_pvt_tini_fpn\"", "mask_rcnn_pvt_tiny_fpn");
-  refused(mask + "neck = {num_outs = 3}", "must be at least 4: each stage from start_level on gives a level");
+  refused(mask + "neck = {num_outs = 3}", "must be at least 4, one level for each stage from start_level on");
   refused(mask + "neck = {add_extra_convs = \"on_inputs\"}", "on_input");
   refused(mask + "rpn_head = {anchors = {strides = [4, 8]}}", "must be the strides of the neck's levels");
   refused(mask + "rpn_head = {coder = {target_stds = [1, 1]}}", "takes 4 numbers, not 2");

@@ -176,10 +176,10 @@ TEST(CausalTransformer, NamesWhatItRefuses) {
   refuses("has no causal form", [](auto& o) { o.plug_ins.attention.function = nn::LshOptions{}; });
   refuses("scales by the largest value of all keys",
           [](auto& o) { o.plug_ins.attention.function = nn::PerformerOptions{}; });
-  refuses("whole_past needs attention", [](auto& o) { o.whole_past = true; });
+  refuses("whole_past needs linear attention", [](auto& o) { o.whole_past = true; });
   CausalTransformer model(small_causal_options());
   expect_refused([&] { model.make_session(1, {.memory_length = 4}); }, "memory_length and clamp_length must be 0");
-  expect_refused([&] { model.make_session(1, {.whole_past = true}); }, "whole_past needs attention");
+  expect_refused([&] { model.make_session(1, {.whole_past = true}); }, "whole_past needs linear attention");
   LanguageSession session = model.make_session(2, {});
   expect_refused([&] { model.read(drawn_ids(3, 5), session); },
                  "ids must have as many batch rows as the session (2), got 3");
@@ -203,7 +203,7 @@ TEST(CausalTransformerRecipe, SaysWhatDoesNotGoTogether) {
     EXPECT_NE(problems(keys).find(text), std::string::npos) << keys << ": " << problems(keys);
   };
   EXPECT_EQ(problems("whole_past = true\nattention = {kind = \"kernel\", layers = 2}\n"), "");
-  says("whole_past = true\n", "needs attention that keeps sums of the past");
+  says("whole_past = true\n", "needs linear attention with running sums");
   says("whole_past = true\nattention = {kind = \"elu\"}\ncache = {kind = \"grc\"}\n",
        "cannot be used together with a cache");
   says("attention = {kind = \"bigbird\"}\n", "has no causal form");

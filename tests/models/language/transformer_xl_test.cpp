@@ -210,7 +210,7 @@ TEST(TransformerXL, NamesWhatItRefuses) {
   TransformerXL model(small_language_options());
   expect_refused([&] { model.make_session(0, {}); }, "at least one batch row");
   expect_refused([&] { model.make_session(1, {.memory_length = -1}); }, "must be at least 0");
-  expect_refused([&] { model.make_session(1, {.same_length = true}); }, "same_length needs a memory_length above 0");
+  expect_refused([&] { model.make_session(1, {.same_length = true}); }, "so memory_length must be above 0");
   LanguageSession session = model.make_session(2, {});
   expect_refused([&] { model.read(drawn_ids(3, 5), session); },
                  "ids must have as many batch rows as the session (2), got 3");

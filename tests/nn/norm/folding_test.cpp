@@ -65,7 +65,7 @@ TEST(Deployment, LinearLayersAbsorbAnAffineMapWithOrWithoutABias) {
     expect_folded(linear->forward(x), expected, "linear");
     EXPECT_TRUE(linear->named_parameters().contains("bias"));
     expect_refused([&] { linear->fold_affine_before(random_affine(4)); },
-                   "cannot fold in an affine map unless it has 5 channels, got 4");
+                   "an affine map to fold in must have 5 channels, got 4");
   }
 }
 
@@ -134,7 +134,7 @@ TEST(Deployment, LayersThatCannotAbsorbSayWhy) {
   expect_refused([&] { cached->fold_affine_before(random_affine(8)); },
                  "the cache reads the same tokens; call freeze_cache() first");
   const auto fused = for_deployment(std::make_shared<nn::MultiHeadAttention>(nn::MultiHeadOptions{8, 2}));
-  expect_refused([&] { fused->fold_affine_into_query(random_affine(8)); }, "they share a projection with its keys");
+  expect_refused([&] { fused->fold_affine_into_query(random_affine(8)); }, "queries and keys share a projection");
   const auto reduced = for_deployment(std::make_shared<nn::SpatialReductionAttention>(
       nn::MultiHeadOptions{8, 2, {}, nn::Projection::separate},
       nn::SpatialReductionOptions{nn::ReductionForm::convolution, 2, nn::LayerNormOptions{}}));

@@ -51,14 +51,14 @@ TEST(Differences, OfMeansAreHeldToTheSpreadBetweenSeeds) {
 }
 
 TEST(Differences, WithoutEvidenceHaveNoVerdict) {
-  const std::string seeds = "b is 4.0 points above a (no verdict: each side needs two or more seeds).";
+  const std::string seeds = "b is 4.0 points above a (no verdict: each of the two results needs two or more seeds).";
   EXPECT_EQ(sentences_of({contender("a", 0.8, 0.01, 3), contender("b", 0.84, 0.001)}), seeds);
   EXPECT_EQ(sentences_of({contender("a", 0.8, 0.01), contender("b", 0.84, 0.001, 3)}), seeds);
   EXPECT_EQ(sentences_of({contender("a", 0.8, NAN, 1), contender("b", 0.84, 0.001, 3)}), seeds);
   EXPECT_EQ(sentences_of({contender("a", 0.8, 0, 2), contender("b", 0.8, 0, 2)}),
-            "b is 0.0 points above a (no verdict: all seeds of each side have the same value).");
+            "b is 0.0 points above a (no verdict: the two results do not vary over their seeds).");
   EXPECT_EQ(sentences_of({contender("a", 0.8, NAN), contender("b", 0.85, 0.01)}),
-            "b is 5.0 points above a (no verdict: each side needs a standard error).");
+            "b is 5.0 points above a (no verdict: each of the two results needs a standard error).");
   EXPECT_EQ(sentences_of({contender("a", 1, 0), contender("b", 0, 0)}),
             "b is 100.0 points below a (no verdict: the standard errors are 0).");
   EXPECT_EQ(sentences_of({contender("a", 0.8, 0.01), contender("b", NAN, NAN)}),
@@ -95,7 +95,8 @@ TEST(Differences, OfDrawnGroupsAreThoseOfScipy) {
       EXPECT_TRUE(found.empty());
       const std::string printed = comparison_notes(groups);
       EXPECT_EQ(printed.find("explain"), std::string::npos) << printed;
-      EXPECT_NE(printed.find("is left out of the tests and of the best values"), std::string::npos) << printed;
+      EXPECT_NE(printed.find("is left out of the significance tests and of the best values"), std::string::npos)
+          << printed;
       continue;
     }
     ASSERT_EQ(found.size(), 1U);
@@ -105,7 +106,7 @@ TEST(Differences, OfDrawnGroupsAreThoseOfScipy) {
       EXPECT_TRUE(verdict.starts_with("no verdict: ") && verdict.ends_with(" is not a number")) << verdict;
     } else if (expected == "equal seeds") {
       EXPECT_EQ(found[0].verdict, Difference::Verdict::none);
-      EXPECT_EQ(verdict, "no verdict: all seeds of each side have the same value");
+      EXPECT_EQ(verdict, "no verdict: the two results do not vary over their seeds");
     } else {
       EXPECT_EQ(found[0].verdict, expected == "more" ? Difference::Verdict::more : Difference::Verdict::no_more);
       char bound[32];

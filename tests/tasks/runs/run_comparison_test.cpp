@@ -151,11 +151,11 @@ TEST(Comparison, LeavesRunsThatAreNotOverOutOfWhatIsBest) {
   EXPECT_EQ(table.rows[1][1].text, "running at step 10 of 30");
   EXPECT_EQ(table.rows[2][1].text, "not finite at step 10 of 30");
   EXPECT_EQ(table.unranked, (std::set<size_t>{1, 2}));
-  EXPECT_EQ(
-      comparison_notes(groups),
-      "b is 10.0 points above a, more than twice the standard error of 1.4. "
-      "killed is running at step 10 of 30, and left out of the tests and of the best values. "
-      "spoilt is not finite at step 10 of 30, and left out of the tests and of the best values: the loss is nan.");
+  EXPECT_EQ(comparison_notes(groups),
+            "b is 10.0 points above a, more than twice the standard error of 1.4. "
+            "killed is running at step 10 of 30, and left out of the significance tests and of the best values. "
+            "spoilt is not finite at step 10 of 30, and left out of the significance tests and of the best values: the "
+            "loss is nan.");
 }
 
 TEST(Comparison, LeavesRunsThatWereMeasuredOnSomethingElseOutOfWhatIsBest) {
@@ -175,7 +175,8 @@ TEST(Comparison, LeavesRunsThatWereMeasuredOnSomethingElseOutOfWhatIsBest) {
                                language_run("other", 1.0, 0.0, 1100), language_run("old", 1.0, std::nullopt, 1200),
                                language_run("same", 1.9, 0.0, 1200)});
   EXPECT_EQ(report::results_table(compared(groups)).unranked, (std::set<size_t>{1, 2}));
-  const std::string left_out = " is left out of the tests and of the best values, because its measurement differs (";
+  const std::string left_out =
+      " is left out of the significance tests and of the best values, because its measurement differs (";
   EXPECT_EQ(comparison_notes(groups),
             "old is 1.000 below all, more than twice the standard error of 0.001. "
             "same is 0.100 below all, more than twice the standard error of 0.001. " +
@@ -205,7 +206,8 @@ TEST(Comparison, LeavesRunsOnOtherDataOutOfWhatIsBest) {
       grouped({run_on("first", 0.7, one, 100), moved, run_on("data", 0.95, other, 100), run_on("fewer", 0.9, one, 10),
                task, run_on("older", 0.8, std::string("4444"), 100), nothing});
   EXPECT_EQ(report::results_table(compared(groups)).unranked, (std::set<size_t>{2, 3, 4}));
-  const std::string left_out = " is left out of the tests and of the best values, because its measurement differs (";
+  const std::string left_out =
+      " is left out of the significance tests and of the best values, because its measurement differs (";
   EXPECT_EQ(
       comparison_notes(groups),
       "moved is 5.0 points above first, more than twice the standard error of 1.4. "
@@ -323,9 +325,9 @@ TEST(Comparison, LeavesGroupsWithFailedSeedsOutOfWhatIsBest) {
   EXPECT_EQ(report::text_table(seeds).find("*"), std::string::npos) << report::text_table(seeds);
   EXPECT_EQ(seeds.rows[4][2].text, "not finite at step 10 of 30");
   const std::string notes = comparison_notes(groups);
-  EXPECT_NE(
-      notes.find("b0 (1 of 3 seeds) is left out of the tests and of the best values, because 2 of its 3 seeds failed."),
-      std::string::npos)
+  EXPECT_NE(notes.find("b0 (1 of 3 seeds) is left out of the significance tests and of the best values, because 2 of "
+                       "its 3 seeds failed."),
+            std::string::npos)
       << notes;
   EXPECT_EQ(notes.find("above"), std::string::npos) << notes;
   EXPECT_TRUE(paired_seeds_table(groups).rows.empty());

@@ -79,8 +79,8 @@ struct Corpus {
 Token line_end(CorpusTokens tokens, const Vocabulary& vocabulary);
 
 /// The tokens of a text, line by line. Sizes of text are measured after the encoder has normalized the text. The coded
-/// text is the text that the known tokens of a line decode to; its size is at most the size of the line. The end of a
-/// line always counts as coded text. `coded.size` is computed only on request, because this takes time. Throws
+/// text is the text that the known tokens of a line decode to, together with the end of the line. The size of the coded
+/// text is at most the size of the line. `coded.size` is computed only on request, because this takes time. Throws
 /// io::Error for a subword model without an end token.
 struct EncodedCorpus {
   std::vector<Token> tokens;
@@ -93,7 +93,7 @@ EncodedCorpus encode_corpus(std::string_view text, const TextEncoder& encoder, C
 
 /// The size of the text that the tokens of a corpus encode: `first` for the first token, which no model predicts, and
 /// `targets` for all other tokens. If `corpus.facts.coded` is empty (for a file of an earlier version, or a text that
-/// is cut), coded_text() decodes the tokens, and no unknown token counts as coded, even if the text has the word <unk>.
+/// is cut), coded_text() decodes the tokens. Unknown tokens then have no coded text, even if the text contains <unk>.
 struct CodedCorpus {
   TextSize first{};
   CodedText targets{};

@@ -39,8 +39,8 @@ class SegmentLoader {
 
 /// Returns one segment of each batch row for an evaluation. Each segment begins at index `first` of its row. The tokens
 /// after the first token are divided among the batch rows. The row lengths differ by at most one token. Each token
-/// after the first token is a target exactly once. If a row ends before others, its missing target in the last segment
-/// is −1. Throws std::invalid_argument if a row has no target, and std::out_of_range if no row has the index `first`.
+/// after the first token is a target exactly once. If a row is shorter than others, its last segment has the target −1.
+/// Throws std::invalid_argument if a row has no target, and std::out_of_range if no row has the index `first`.
 SegmentBatch evaluation_segment(const TokenSequence& tokens, const BatchRowOptions& options, int64_t first);
 /// Returns the number of batches of an evaluation on `tokens` tokens.
 int64_t evaluation_segments(int64_t tokens, const BatchRowOptions& options);

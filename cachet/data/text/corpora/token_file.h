@@ -33,14 +33,14 @@ struct TokenFileFacts {
 /// A sequence of tokens in a file, read on demand. The tokens stay in the file and take no memory, however long the
 /// sequence is.
 ///
-/// The file is little-endian. Its header has "CACHTOK2", bytes of an id (u32; 2 if the vocabulary fits, else 4), bytes
+/// The file is little-endian. The header has "CACHTOK2", bytes of an id (u32; 2 if the vocabulary fits, else 4), bytes
 /// of the header (u32, 160), vocabulary, tokens, text bytes, text characters (u64 each), fingerprint (64 bytes, padded
 /// with zeros), bytes of a block (u32, 65536), CRC-32 of the table of checksums (u32), 1 if the coded text was counted,
 /// else 0 (u32), zero (u32), coded bytes, coded characters, unknown tokens (u64 each), zero (u32), CRC-32 of all
-/// earlier header bytes (u32). The ids and the table of checksums (the CRC-32 of each block of ids, u32) follow. The
-/// checksum of a block is verified when the block is first read. A file of the first version, "CACHTOK1", has a header
-/// of 128 bytes that ends with 16 zeros, and no checksums. The file is read piece by piece and not memory-mapped. Thus,
-/// if the file shrinks during reading, the reader throws an error and the process does not crash.
+/// earlier header bytes (u32). The header is followed by the ids and the table of checksums (a CRC-32 for each block,
+/// u32). The checksum of a block is verified when the block is first read. A file of the first version, "CACHTOK1", has
+/// a header of 128 bytes that ends with 16 zeros, and no checksums. The file is read piece by piece and not
+/// memory-mapped. Thus, if the file shrinks during reading, the reader throws an error and the process does not crash.
 class TokenFile final : public TokenSequence {
  public:
   /// Throws io::Error, whose message begins with `name`, for a missing file, another version, a damaged header or table
@@ -50,7 +50,7 @@ class TokenFile final : public TokenSequence {
 
   const TokenFileFacts& facts() const { return facts_; }
   const std::string& name() const { return name_; }
-  /// Throws io::Error unless the tokens belong to this vocabulary and their texts have its normalization.
+  /// Throws io::Error if the file was made with another vocabulary or normalization than `vocabulary`.
   void require(const Vocabulary& vocabulary) const;
   int64_t size() const override { return facts_.tokens; }
   /// Reads ids. Throws io::Error, with the position, for a wrong checksum of a block or an id outside the vocabulary.
@@ -60,7 +60,7 @@ class TokenFile final : public TokenSequence {
 
  private:
   void read_checksums(uint64_t bytes, uint32_t table_checksum);
-  /// The bytes of a block whose checksum was correct.
+  /// The bytes of a block of ids, after the checksum of the block was verified.
   using Block = std::shared_ptr<const std::vector<std::byte>>;
   Block checked_block(int64_t block) const;
   void read_ids(int64_t first, int64_t count, int64_t* out) const;

@@ -34,8 +34,8 @@ SubwordModelFile read_subword_model(const TextOptions& options, const std::files
 std::string replaced_bytes_text(int64_t replaced, const std::string& of) {
   return std::to_string(replaced) + (replaced == 1 ? " byte" : " bytes") + of +
          (replaced == 1 ? " that is not UTF-8 was" : " that are not UTF-8 were") +
-         " read as U+FFFD. A subword model removes this character like a space (NFKC), or reads it as an unknown token "
-         "(--keep-characters)";
+         " read as U+FFFD. A subword model reads this character as a space, or as an unknown token if the model was "
+         "made with --keep-characters";
 }
 
 std::unique_ptr<const TextEncoder> read_subword_encoder(const TextOptions& options,

@@ -40,8 +40,8 @@ std::string with_valid_utf8(std::string_view text, int64_t& replaced);
 /// U+FFFD, …". The text `of`, such as " of de" for the German side, is inserted after the word "bytes".
 std::string replaced_bytes_text(int64_t replaced, const std::string& of = "");
 
-/// The path and the bytes of the options' subword model. The path of the model is found by the same rules as the data
-/// root. Throws io::Error.
+/// The path and the bytes of the subword model that the options name. The path of the model is found by the same rules
+/// as the data root. Throws io::Error.
 struct SubwordModelFile {
   std::filesystem::path path;
   std::string bytes;

@@ -88,7 +88,7 @@ class DoubleArray {
         Node& done = nodes_[step.node];
         done.state = State::left;
         done.entries += has_entry(step.node) ? 1 : 0;
-        if (done.entries > kMaxEntries) return "one path through its table has more than 32 entries";
+        if (done.entries > kMaxEntries) return "a path through its normalization table has more than 32 entries";
         const size_t entries = done.entries;
         way.pop_back();
         if (!way.empty()) raise(nodes_[way.back().node], entries);

@@ -49,9 +49,9 @@ class TooFewPieces : public io::Error {
   int64_t most_;
 };
 
-/// Trains a SentencePiece model and returns its bytes. Equal texts give equal bytes in every process. Throws
-/// TooFewPieces if the vocabulary is too large for the texts. Throws io::Error if the training fails for another
-/// reason, and in a build without SentencePiece.
+/// Trains a SentencePiece model and returns its bytes. Training on equal texts and options returns equal bytes in every
+/// process. Throws TooFewPieces if the vocabulary is too large for the texts. Throws io::Error if the training fails
+/// for another reason, and in a build without SentencePiece.
 std::string train_subwords(const std::vector<std::string>& texts, const SubwordOptions& options);
 
 }  // namespace cachet::data

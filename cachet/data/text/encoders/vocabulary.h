@@ -34,7 +34,7 @@ struct Vocabulary {
   SpecialTokens special{};
   TextNormalization normalization = TextNormalization::none;  // the form of the texts
 
-  /// Returns a fingerprint of the meaning of the tokens and the form of the texts. Without normalization, returns
+  /// Returns a fingerprint of the token ids' meaning and of the texts' normalization. Without normalization, returns
   /// `fingerprint`; with normalization, the SHA-256 of the normalization's name, a space and `fingerprint`.
   std::string fingerprint_of_tokens() const;
 };

@@ -31,7 +31,7 @@ class WordCounter {
   int64_t tokens() const { return tokens_; }  // number of tokens, including <eos>
 
   /// Returns <eos>, then the words by descending count; words of equal count are in order of first occurrence.
-  /// Transformer-XL's code uses the same order, so each word has the id that it has in that code. Words with a count
+  /// Transformer-XL sorts words alike, so each word has the same id in Cachet and in Transformer-XL. Words with a count
   /// below `least`, and words after the first `most` of the list, are counted as <unk>. The returned list always
   /// contains <unk>. If the text does not contain <unk>, <unk> is the last word of the list.
   std::vector<CountedWord> words(int64_t most = kMaxTokens, int64_t least = 1) const;
@@ -45,7 +45,7 @@ class WordCounter {
 };
 
 /// words_text() returns the file of a vocabulary, with one "word<tab>count" in each line. parse_words() reads such a
-/// file. It throws io::Error, which begins with `name` and the line, if <unk> or all words are missing, if the first
+/// file, and throws io::Error, which begins with `name` and the line, if <unk> or all words are missing, if the first
 /// line is not <eos>, if a word is repeated or has a blank, if a count is missing, or for more than kMaxTokens words.
 std::string words_text(const std::vector<CountedWord>& words);
 std::vector<CountedWord> parse_words(std::string_view text, const std::string& name);

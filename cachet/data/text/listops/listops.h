@@ -14,7 +14,7 @@
 namespace cachet::data {
 
 /// Token ids: padding, the digits, the operators (with their opening brackets), the closing bracket, and the unknown
-/// token of the arena's vocabulary, which occurs in no file.
+/// token of the Long Range Arena's vocabulary, which occurs in no file.
 enum ListOpsToken : Token {
   kListOpsZero = 1,  // the digit d is kListOpsZero + d
   kListOpsMin = 11,
@@ -29,9 +29,9 @@ inline constexpr std::array<std::string_view, 4> kListOpsOperators{"MIN", "MAX",
 
 Vocabulary listops_vocabulary();
 
-/// Returns the tokens of an expression such as "( ( ( [MIN 6 ) 7 ) ] )". Ignores the round parentheses that the files
-/// of the Long Range Arena have around each pair of parts. Parentheses may be missing, but must balance. If the
-/// expression is invalid, throws io::Error, which names the wrong word.
+/// Returns the tokens of an expression such as "( ( ( [MIN 6 ) 7 ) ] )". Ignores round parentheses, which files of the
+/// Long Range Arena put around pairs of subexpressions. Parentheses may be missing, but must balance. If the expression
+/// is invalid, throws io::Error, which names the wrong word.
 std::vector<Token> parse_listops(std::string_view text);
 
 /// Returns the spelling of a token in an expression: "[MIN", "7", "]".

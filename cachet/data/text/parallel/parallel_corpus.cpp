@@ -156,7 +156,7 @@ std::shared_ptr<const ParallelCorpus> ParallelCorpus::open(const ParallelOptions
     throw io::Error(corpus->files_ + ": none of " + config::counted(corpus->counts_.read, "pair") +
                     " can be used: each pair has an empty side, more than data.max_length = " +
                     std::to_string(options.rules.max_length) +
-                    " tokens, or lengths that differ by more than data.max_ratio" +
+                    " tokens, or lengths whose ratio is above data.max_ratio" +
                     (options.fraction < 1 ? "; data.fraction selects few pairs" : "; raise data.max_length"));
   return corpus;
 }

@@ -34,7 +34,7 @@ struct PairCounts {
   int64_t empty = 0, too_long = 0, unbalanced = 0;         // pairs left out of training, by the first applicable reason
   int64_t cut = 0;                                         // sentences of other splits that were longer than max_length
   std::array<int64_t, 2> tokens{}, unknown{}, replaced{};  // counts by side, for the pairs in use
-                                                           // replaced: bytes that were not UTF-8 (token files: 0)
+                                                           // `replaced` counts non-UTF-8 bytes (token files: 0).
   int64_t left_out() const { return empty + too_long + unbalanced; }
   bool operator==(const PairCounts&) const = default;
 };
@@ -58,8 +58,8 @@ class ParallelCorpus {
   /// no pair with the index `pair`.
   int64_t length(ParallelSide side, int64_t pair) const { return of(side).sentences->length(pair); }
   std::vector<Token> tokens(ParallelSide side, int64_t pair) const { return of(side).sentences->tokens(pair); }
-  /// Returns the texts of all sentences of one side, not cut, and as normalised by the encoders. For training data, the
-  /// returned list is empty.
+  /// Returns the texts of all sentences of one side, in full length, and as normalised by the encoders. For training
+  /// data, the returned list is empty.
   const std::vector<std::string>& texts(ParallelSide side) const { return of(side).texts; }
 
   const PairCounts& counts() const { return counts_; }

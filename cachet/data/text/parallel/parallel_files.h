@@ -29,8 +29,8 @@ std::vector<ParallelFiles> find_parallel_files(const ParallelOptions& options, S
 std::vector<ParallelFiles> find_parallel_token_files(const ParallelOptions& options, const std::filesystem::path& root);
 std::string parallel_token_file_name(const std::string& stem, const std::string& language);
 
-/// Returns the beginnings of a split's file names: those in `options`, else the first default beginning (such as
-/// "train") that has files. Throws io::Error if `options` names no beginnings and there are no files with default ones.
+/// Returns the prefixes of a split's file names: the prefixes in `options`, or else the first default prefix (such as
+/// "train") with files. Throws io::Error if `options` has no prefixes and no default prefix has files.
 std::vector<std::string> parallel_stems(const ParallelOptions& options, SequenceSplit split,
                                         const std::filesystem::path& root);
 

@@ -54,7 +54,7 @@ BatchLoader<ParallelBatch> parallel_batches(const std::shared_ptr<const Parallel
                                             std::shared_ptr<const BatchOrder> order, LoaderOptions loader,
                                             const PaddingOptions& padding) {
   if (padding.multiple < 1 || padding.least_length < 1)
-    throw std::invalid_argument("the multiple and the length that sentences are padded to must be at least 1");
+    throw std::invalid_argument("sentences must be padded to a multiple of at least 1 and a length of at least 1");
   if (order->samples() != corpus->size())
     throw std::invalid_argument("the order must have one sample for each pair of the corpus");
   return {std::move(order), loader,

@@ -31,8 +31,8 @@ struct ParallelLoaderOptions {
 /// pair; a batch must have room for such a pair.
 ParallelLoaderOptions read_parallel_loader_options(const config::View& data, int64_t max_length);
 
-/// Makes batches of pairs of similar lengths within the budget on each side. The order of the batches differs between
-/// epochs. Throws std::invalid_argument for arguments that TokenBudget does not accept.
+/// Makes batches of pairs of similar lengths, with at most max_tokens tokens on each side. The order of the batches
+/// differs between epochs. Throws std::invalid_argument for arguments that TokenBudget does not accept.
 std::shared_ptr<const BatchOrder> training_order(const ParallelCorpus& corpus, const ParallelLoaderOptions& options,
                                                  Shard shard = {});
 /// Orders all pairs once, from the shortest to the longest. Indices are pair numbers. Throws like training_order().

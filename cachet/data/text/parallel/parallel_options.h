@@ -23,7 +23,7 @@ const char* to_string(ParallelSide side);  // "source" or "target"
 /// A vocabulary that a recipe names.
 struct ParallelVocabulary {
   std::filesystem::path file = "subwords.model";  // from `cachet data subwords --line-ends` or `cachet data words`;
-                                                  // the file is searched for below root, working folder, CACHET_DATA
+                                                  // the file is below the root, the working folder or $CACHET_DATA
   int64_t size = 8000;                            // required number of tokens; 0: any
   std::string hash{};                             // if given, the file must have this hash
   bool operator==(const ParallelVocabulary&) const = default;
@@ -40,7 +40,7 @@ struct ParallelOptions {
   std::filesystem::path root{};    // a folder; relative to the working folder, else to CACHET_DATA
   std::string source{}, target{};  // languages, which are the endings of file names: "de" and "en"
   std::vector<std::string> train{}, validation{}, test{};  // beginnings of file names; all are read.
-                                                           // If a list is empty, parallel_stems() is used.
+                                                           // If no beginnings are set, see parallel_stems().
   std::vector<std::string> columns{};  // language of each column of .tsv files; "-" for a column that is ignored
   ParallelTokens tokens = ParallelTokens::subwords;
   bool shared_vocabulary = true;

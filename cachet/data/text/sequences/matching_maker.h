@@ -23,10 +23,10 @@ struct MatchingCounts {
 /// Writes imdb_pairs.train.tsv, .eval.tsv and .test.tsv (the form of read_matching) into a new folder, which appears
 /// when all three files are complete. A review is cut in two at the space nearest its middle; tabs and line ends become
 /// spaces. Each first half occurs twice: with its own second half (label 1), and with a second half of another review
-/// of the same file (label 0). Each second half also occurs once with label 1 and once with label 0, so that no half
-/// alone reveals the label. The two reviews of a pair have similar lengths, so that the lengths do not reveal the
-/// label. The test pairs are made of test reviews. If several reviews have equal texts (by split_key()), only one is
-/// used, a training review if possible. Throws io::Error and std::invalid_argument.
+/// of the same file (label 0). Each second half of a review also occurs in one pair with label 1 and in one pair with
+/// label 0, so that no half alone reveals the label. The two reviews of a pair have similar lengths, so that the
+/// lengths do not reveal the label. The test pairs are made of test reviews. If several reviews have equal texts (by
+/// split_key()), only one is used, a training review if possible. Throws io::Error and std::invalid_argument.
 MatchingCounts write_matching_folder(const std::filesystem::path& imdb, const std::filesystem::path& folder,
                                      const MatchingOptions& options);
 

@@ -21,7 +21,7 @@ struct SequenceRules {
   bool keep_origins = false;  // whether to store SequenceOrigins
 };
 
-/// Applies the rules to a sequence. If the sequence is too long, cuts it and counts the cut. Throws io::Error, whose
+/// Applies `rules` to a sequence. If the sequence is too long, cuts it and counts the cut. Throws io::Error, whose
 /// message names the fault but not the position in the file, if the sequence is empty, or if it is too long and the
 /// rules forbid this.
 std::vector<Token> fit_sequence(std::vector<Token> tokens, const SequenceRules& rules, SequenceCounts& counts);

@@ -16,7 +16,7 @@
 
 namespace cachet::data {
 
-/// Counts of changes that the rules made while the samples were read.
+/// Counts of the changes to samples during reading, such as cut sequences.
 struct SequenceCounts {
   int64_t truncated = 0;                    // number of sequences cut to max_length
   int64_t skipped = 0;                      // number of samples left out because one of their texts is empty
@@ -70,8 +70,8 @@ class SequenceDataset {
   std::string sample_digest(int64_t index) const;  // digest of the sample's tokens and class
   std::string fingerprint() const;                 // fingerprint as in version 0.1.0
 
-  /// Returns the samples of this data set with classes of another list: class i becomes class `to[i]` of `class_names`.
-  /// The sequences are not copied.
+  /// Returns a data set of the same samples for another list of classes: class i becomes class `to[i]` of
+  /// `class_names`. The sequences are not copied.
   std::shared_ptr<const SequenceDataset> with_classes(const std::vector<int64_t>& to,
                                                       std::vector<std::string> class_names) const;
 
@@ -83,8 +83,8 @@ class SequenceDataset {
   void set_origins(std::shared_ptr<const SequenceOrigins> origins) { origins_ = std::move(origins); }
 
   /// Returns the samples with the indices `indices`, in this order, without copying sequences. In the result's
-  /// counts(), `truncated` is for the subset, but `skipped` and `replaced` are for all samples that were read. If a
-  /// limit chose the indices, `split_size` is the size of the whole split.
+  /// counts(), `truncated` counts the subset, but `skipped` and `replaced` count all samples that were read. If a limit
+  /// chose the indices, `split_size` is the size of the whole split.
   std::shared_ptr<const SequenceDataset> subset(const std::vector<int64_t>& indices, int64_t split_size = 0) const;
   /// Returns the number of samples of the split, which exceeds size() if a limit left out samples.
   int64_t split_size() const { return std::max(split_size_, size()); }
@@ -104,7 +104,7 @@ class SequenceDataset {
   int64_t split_size_ = 0;
 };
 
-/// Returns lines for a log: the contents of the data set, and the changes that the rules made.
+/// Returns lines for a log: the contents of the data set, and the changes during reading, such as cut sequences.
 std::vector<std::string> describe(const SequenceDataset& dataset, const std::string& split_name);
 /// Returns only the lines about changes: "2 sequences were longer than data.max_length and cut".
 std::vector<std::string> describe(const SequenceCounts& counts);

@@ -35,7 +35,7 @@ SequenceBatch make_sequence_batch(const SequenceDataset& dataset, const PaddingO
 
 void check_padding(const PaddingOptions& options) {
   if (options.multiple < 1 || options.least_length < 1)
-    throw std::invalid_argument("the multiple and the length that sequences are padded to must be at least 1");
+    throw std::invalid_argument("sequences must be padded to a multiple of at least 1 and a length of at least 1");
 }
 
 size_t padded_length(size_t longest, const PaddingOptions& options) {

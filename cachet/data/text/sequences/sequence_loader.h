@@ -60,7 +60,7 @@ PaddedTokens pad(const std::vector<TokenView>& sequences, const PaddingOptions& 
 std::shared_ptr<const BatchOrder> sequence_order(const SequenceDataset& dataset, const EqualBatchOptions& options,
                                                  int64_t bucket_batches, Shard shard = {});
 
-/// Returns the padded length of each sample in a batch of its own, for TokenBudget: one list, or two for pairs.
+/// Returns, for TokenBudget, each sample's padded length if it is alone in a batch: one list, or two lists for pairs.
 std::vector<Lengths> padded_lengths(const SequenceDataset& dataset, const PaddingOptions& options);
 
 /// Makes batches of sequences.

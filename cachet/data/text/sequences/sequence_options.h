@@ -49,7 +49,7 @@ struct SequenceDatasetOptions {
   TooLong too_long = TooLong::truncate;
   TextOptions text{};
   double validation_fraction = 0;      // for imdb and cifar10_pixels: fraction of the training samples to hold out; 0 =
-                                       // the test samples are also the validation samples, as in the arena's text task
+                                       // the test samples are also the validation samples, as in LRA's text task
   SplitBy split_by = SplitBy::groups;  // the unit that validation_fraction holds out
   double fraction = 1;                 // fraction of the training samples to use, in (0, 1]
   int64_t limit = 0;                   // largest number of samples of each split; 0 = all

@@ -23,9 +23,9 @@ struct CentreCrop {
 
 /// Determines the crop of an image. The image is resized without distortion to the smallest size that covers ⌊crop /
 /// fraction⌋ on both sides. If the crop is square, the shorter side of the image gets the length ⌊crop / fraction⌋. As
-/// in torchvision, the length of the other side is rounded down, and the crop's corner is rounded half to even. If the
-/// image is more than four times as long as the crop's proportions require, only its middle is resized, so that a line
-/// of pixels does not become a gigabyte.
+/// in torchvision, a side that is longer than ⌊crop / fraction⌋ is rounded down, and the crop's corner is rounded half
+/// to even. If the image is more than four times as long as the crop's proportions require, only its middle is resized,
+/// because the resized image of one row of pixels could need a gigabyte of memory.
 CentreCrop centre_crop(const io::ImageSize& image, const TargetSize& crop, double fraction);
 
 }  // namespace cachet::data

@@ -44,8 +44,8 @@ struct Mixing {
 };
 
 /// Chooses at random how the images of a batch are mixed: `count` images of height × width pixels. How the images are
-/// mixed depends only on the seed, the epoch and the number of the batch. Returns std::nullopt if the batch is not
-/// mixed.
+/// mixed depends only on the seed, the epoch and the number of the batch. Returns std::nullopt if the batch stays
+/// unmixed.
 std::optional<Mixing> draw_mixing(int64_t count, int64_t height, int64_t width, const MixingOptions& options,
                                   uint64_t seed, int64_t epoch, int64_t number);
 

@@ -43,8 +43,8 @@ void read_object(io::JsonCursor& cursor, std::string_view what, const std::vecto
   cursor.expect('}');
 }
 
-/// A segmentation as run lengths, unchanged from the file. The types of the values were checked, but not the values
-/// themselves.
+/// A segmentation as run lengths, unchanged from the file. The parser has checked the types of the values, but not
+/// whether the values are valid.
 struct CocoRuns {
   std::vector<int64_t> size;    // height and width: two numbers in a valid file
   std::vector<int64_t> counts;  // run lengths in the plain form

@@ -43,8 +43,8 @@ std::vector<int64_t> orientations(const DetectionSet& set);
 
 /// Returns the group of each image for GroupedBatches, in the order of the data set. A group has only images of the
 /// same block of `window` consecutive images. In evaluation, all images of a group have the same padded size (sides
-/// that are multiples of transform.multiple). Therefore, no image of a batch is padded further, and the model's result
-/// for an image does not depend on the other images.
+/// that are multiples of transform.multiple). Therefore, a batch adds no padding to its images, and the model's result
+/// for an image does not depend on the batch's other images.
 std::vector<int64_t> padded_sizes(const DetectionSet& set, const DetectionTransformOptions& transform, int64_t window);
 
 /// Makes batches from a detection set.

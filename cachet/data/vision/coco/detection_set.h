@@ -39,9 +39,9 @@ enum class OtherCategories { leave_out, refuse };
 struct DetectionSetOptions {
   std::vector<std::string> class_names{};  // in the model's order; empty: all categories, in the order of the file
   bool may_lack_classes = false;           // whether the file needs only one of the classes, as in evaluation
-  /// The treatment of objects whose category is not one of the classes. By default, objects of any other category are
-  /// left out if the file has all of the classes (the recipe then uses a part of the file's categories). Otherwise,
-  /// these objects are refused.
+  /// The treatment of objects whose category is not one of the classes. If the file has all of the classes, objects of
+  /// other categories are left out by default (the recipe uses some of the file's categories). If the file lacks a
+  /// class, objects of other categories are refused by default.
   std::optional<OtherCategories> other_categories{};
   bool masks = false;              // whether objects need masks; objects without a mask are left out
   bool needs_annotations = false;  // whether a file without annotations is an error
@@ -56,8 +56,8 @@ struct DetectionSetOptions {
 class DetectionSet {
  public:
   /// Throws io::Error, which names the class, if a class is not a category of the file (unless the file may lack
-  /// classes). Also throws io::Error if an object has another category and such objects are to be refused, and if no
-  /// image is left.
+  /// classes). Also throws io::Error if no image is left, or if an object belongs to none of the classes and such
+  /// objects are refused.
   DetectionSet(std::shared_ptr<const CocoInstances> instances, std::filesystem::path folder,
                DetectionSetOptions options);
 
@@ -130,8 +130,8 @@ class DetectionSet {
   int64_t split_size_ = 0;
 };
 
-/// Reads the file of annotations and opens the set. The first image must exist. Errors name the recipe keys of the file
-/// and of the folder: `keys` + "_annotations" and `keys` + "_images".
+/// Reads the file of annotations and opens the data set. The first image must exist. Errors name the recipe keys of the
+/// file and of the folder: `keys` + "_annotations" and `keys` + "_images".
 std::shared_ptr<const DetectionSet> open_detection_set(const std::filesystem::path& annotations,
                                                        const std::filesystem::path& images,
                                                        const DetectionSetOptions& options,

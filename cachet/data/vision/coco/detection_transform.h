@@ -20,7 +20,7 @@ struct ScaleLimit {
   bool operator==(const ScaleLimit&) const = default;
 };
 
-/// Returns the size within a limit: both sides times min(longer / long side, shorter / short side), then rounded.
+/// Scales a size to `limit`: multiplies both sides by min(longer / long side, shorter / short side), and rounds them.
 geometry::Size size_within(const geometry::Size& image, const ScaleLimit& limit);
 
 /// Transform of a detector's images and objects. The defaults come from PVT's recipes. In evaluation, the transform is

@@ -41,8 +41,8 @@ struct ShapeScene {
 /// Draws a scene of filled, rotated shapes on a textured background. The sizes of the shapes span two octaves (a radius
 /// of a sixteenth to a quarter of the shorter side). Shapes may cover each other, and the border cuts them. A shape
 /// that is less than a quarter visible is removed, the most hidden shape first. A crowd has 8 to 14 shapes of one
-/// class, with at most half the minimum size of other shapes, and lies under all others. If less than a quarter of a
-/// crowd is visible, all of it is removed. The scene is a function only of (options.seed, split, index) and the size.
+/// class, with at most half the usual minimum size, and lies under all other shapes. If less than a quarter of a crowd
+/// is visible, all of it is removed. The scene is a function only of (options.seed, split, index) and the size.
 ShapeScene shape_scene(const ShapeOptions& options, uint64_t split, int64_t index);
 
 }  // namespace cachet::data

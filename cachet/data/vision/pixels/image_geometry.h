@@ -23,7 +23,7 @@ struct ImageGeometry {
 
   static ImageGeometry of(const io::ImageSize& size) { return {size, size, {}}; }
 
-  // Each of the following functions adds a change of the image after the changes so far.
+  // Each of the following functions appends a change of the image to the changes that this object already has.
   void crop(const io::ImageRegion& region);  // parts outside the image are padding
   void resize(const io::ImageSize& size);
   void mirror();

@@ -18,13 +18,13 @@ struct Normalization {
 
   /// Returns the exact statistics of all pixels of a data set, computed from sums of integers.
   static Normalization from_data(const ImageSource& images);
-  /// Returns the statistics of an image kind's full training set (ImageNet for class_folders), or std::nullopt for idx.
+  /// Returns mean and deviation of the training set of `kind` (ImageNet for class_folders), or std::nullopt for idx.
   static std::optional<Normalization> known(const ImageKind& kind);
   /// Returns the normalization of one grey channel, with the averages of `mean` and of `std`.
   Normalization of_grey() const;
 };
 
-/// Source of mean and deviation. `automatic`: the known values of the kind of images, else computed from the data.
+/// Source of mean and deviation. `automatic` uses the image kind's known values, or the data's if none are known.
 enum class NormalizationSource { automatic, data, none };
 
 struct NormalizationOptions {

@@ -18,8 +18,8 @@ at::Tensor resize_batch(const at::Tensor& batch, const io::ImageSize& size, Inte
 at::Tensor resize_pixels(const at::Tensor& image, const io::ImageSize& size, Interpolation interpolation);
 void mirror_pixels(at::Tensor& image);
 
-// Blend the image with a plainer image, such as a black image. A factor below 1 makes the image more like the plainer
-// image; a factor above 1 makes it less like the plainer image. The factor 1 changes nothing.
+// These functions blend the image with a plainer image, such as a black image. A factor below 1 makes the image more
+// like the plainer image; a factor above 1 makes it less like the plainer image. The factor 1 changes nothing.
 void adjust_brightness(at::Tensor& image, double factor);  // plainer image: black
 void adjust_contrast(at::Tensor& image, double factor);    // plainer image: the mean grey
 void adjust_saturation(at::Tensor& image, double factor);  // plainer image: the image in grey

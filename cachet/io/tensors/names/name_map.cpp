@@ -35,7 +35,7 @@ struct RuleCheck {
     check_wildcards(rule.from, rule.to);
     const std::vector<std::string> wildcards = NamePattern(rule.from).wildcards();
     if (rule.add != 0 && std::find(wildcards.begin(), wildcards.end(), "#") == wildcards.end()) {
-      refuse_rule(rule.from, "the name has no # whose number could change");
+      refuse_rule(rule.from, "the rule adds to a number, but the name has no wildcard #");
     }
   }
   void operator()(const Join& rule) const { check_parts(rule.to, rule.from, rule.parts); }

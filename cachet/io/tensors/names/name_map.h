@@ -9,15 +9,15 @@
 
 namespace cachet::io {
 
-// Rules convert the names and shapes of foreign tensors to those of Cachet. An export inverts the rules. Rules work on
-// any dictionary of tensors: parameters, gradients, moments.
+// Rules convert the names and shapes of other libraries' tensors to Cachet's names and shapes. An export inverts the
+// rules. Rules work on any dictionary of tensors: parameters, gradients, moments.
 //
 // Names in rules are patterns that match whole names. `*` matches one or more characters without a dot, `#` matches a
 // number, `**` matches any characters or none. From the left, each wildcard matches as many characters as possible.
 // Both sides of a rule have the same wildcards in the same order: "block#.*.**" may become "stages.#.blocks.*.**".
 
-/// Renames a tensor, and adds `add` to the number that the first `#` matches. If the sum is negative, the rule does not
-/// apply to the tensor.
+/// Renames a tensor, and adds `add` to the number that the first `#` matches. If the resulting number is negative, the
+/// rule does not apply to the tensor.
 struct Rename {
   std::string from;
   std::string to;

@@ -34,8 +34,8 @@ class NamePattern {
   std::vector<Piece> pieces_;
 };
 
-/// Adds `add` to the number, in `texts`, that the first `#` of the pattern matched. Returns false if the sum is
-/// negative or does not fit into int64.
+/// Adds `add` to the number that the first `#` of the pattern matched, and writes the result into `texts`. Returns
+/// false if the resulting number is negative or does not fit into int64.
 bool shift_number(const NamePattern& pattern, std::vector<std::string>& texts, int64_t add);
 
 }  // namespace cachet::io

@@ -26,8 +26,8 @@ NameMap published_swin();
 
 /// Returns the name map for T2T-ViT's token performers (yitu-opensource/T2T-ViT,
 /// hikvision-research/Unified-Normalization). The tensors `kqv`, `proj` and the random map `w` become `attn.kqv`,
-/// `attn.proj` and `attn.features`. `mlp.0` and `mlp.2` become `mlp.fc1` and `mlp.fc2`. For all other parts of T2T-ViT,
-/// such as token transformers, Cachet uses T2T-ViT's own names.
+/// `attn.proj` and `attn.features`. `mlp.0` and `mlp.2` become `mlp.fc1` and `mlp.fc2`. Cachet uses T2T-ViT's own names
+/// for all parts of T2T-ViT except token performers.
 NameMap published_t2t_performer();
 
 /// Returns the map from Transformer-XL (kimiyoung/transformer-xl, pytorch) to Cachet's names:
@@ -50,7 +50,7 @@ NameMap published_fairseq_translation();
 /// `<layer>.unrecorded` (2) must have two counters that the published code does not record: the number of steps that
 /// used window statistics, and whether the last step was filtered.
 std::vector<NameMap> published_unified_norm(int64_t forward_window, int64_t backward_window);
-/// Adds `<layer>.unrecorded`, as zeros, to each layer that has `<layer>.iters`.
+/// For each layer with a tensor `<layer>.iters`, adds a tensor `<layer>.unrecorded` of two zeros.
 void add_unrecorded_counters(TensorMap& theirs);
 inline constexpr std::string_view kUnrecordedCounters = ".unrecorded";
 

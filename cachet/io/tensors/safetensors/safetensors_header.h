@@ -10,9 +10,9 @@
 
 namespace cachet::io {
 
-/// The element types that both the format and LibTorch have. The safetensors format also has types that are smaller
-/// than one byte. If a tensor has a type of less than one byte, the error names this type.
-/// clang-format off
+/// The element types that both the safetensors format and LibTorch have. The safetensors format also
+/// has types that are smaller than one byte. If a tensor has a type of less than one byte, the error
+/// names this type.
 enum class SafetensorsType {
   kBool,
   kU8,
@@ -34,8 +34,8 @@ enum class SafetensorsType {
   kI64,
   kU64
 };
-// clang-format on
 
+/// The name of an element type, and its size in bytes.
 std::string_view type_name(SafetensorsType type);  // "F32"
 uint64_t type_bytes(SafetensorsType type);         // 1, 2, 4 or 8
 
@@ -72,8 +72,8 @@ uint64_t safetensors_header_size(std::span<const std::byte> prefix, uint64_t fil
                                  const SafetensorsLimits& limits = {});
 
 /// Reads and checks the JSON of the header, which follows the prefix of the file. `data_size` is the number of bytes
-/// after the header. Throws io::Error for everything outside the subset of the format in docs/file-formats.md. The time
-/// is n log n in the number of tensors, and otherwise linear in the size of the header.
+/// after the header. Throws io::Error for everything outside the subset of the format in docs/file-formats.md. Parsing
+/// takes O(n log n) time for n tensors, and otherwise linear time in the size of the header.
 SafetensorsHeader parse_safetensors_header(std::string_view json, uint64_t data_size, std::string_view name,
                                            const SafetensorsLimits& limits = {});
 

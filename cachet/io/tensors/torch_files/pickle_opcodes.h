@@ -4,7 +4,7 @@
 
 namespace cachet::io {
 
-/// The opcodes of pickle protocols 2 to 5 that plain data need, with the names of pickletools. Other opcodes are
+/// The opcodes of pickle protocols 2 to 5 that plain data need, with the names of pickletools. All other opcodes are
 /// refused: the text opcodes of protocols 0 and 1, instances by module and name (INST, OBJ), the extension registry,
 /// buffers outside the file, and opcodes that only hand-written pickles need (POP, DUP).
 enum class PickleOpcode : uint8_t {

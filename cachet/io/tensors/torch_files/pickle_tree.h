@@ -51,7 +51,7 @@ class PickleTree {
     uint32_t index;  // index in tensors
   };
   /// A placeholder for an object that has none of the other types of Value. A placeholder stores only the class of the
-  /// object. Making a placeholder runs no code of the file.
+  /// object. Making a placeholder runs no code of the pickle file.
   struct Object {
     uint32_t index;              // index in globals of the object's class, or of the function that would have made it
     bool may_be_tensor = false;  // whether it is an unreadable tensor, or the result of an unknown function

@@ -17,8 +17,8 @@ namespace cachet::io {
 /// other tensors in the file (optimizer, averages) need no time or memory.
 class TorchFile {
  public:
-  /// Throws io::Error, which names the file and the fault: damage, code, or another format of .pth files. The message
-  /// names the other format, which may be PyTorch's format before 1.6, TorchScript, a raw pickle, tar, 7z or gzip.
+  /// Throws io::Error, which names the file and the fault: damage, code, or the name of another format (PyTorch's
+  /// format before 1.6, TorchScript, a raw pickle, tar, 7z or gzip).
   explicit TorchFile(const std::filesystem::path& path);
   /// Reads a file in memory. `memory` must outlive the TorchFile object. Messages begin with `name`.
   TorchFile(std::span<const std::byte> memory, std::string name);

@@ -7,8 +7,8 @@
 
 namespace cachet::io {
 
-/// A Python name in a pickle, and its treatment by the reader. The reader of the pickle neither looks up nor calls any
-/// Python name.
+/// A Python name in a pickle, and how the reader treats the name. The reader of the pickle neither looks up nor calls
+/// any Python name.
 struct TorchGlobal {
   enum class Kind {
     dictionary,           // collections.OrderedDict or defaultdict: read as a dictionary
@@ -28,8 +28,8 @@ struct TorchGlobal {
   SafetensorsType element = SafetensorsType::kF32;  // element type, for `storage` and `element_type`
 };
 
-/// Classifies a Python name in a pickle. The list of names of kind `code` only makes error messages clearer. Even if a
-/// name is missing from this list, reading is safe, because the reader never runs a function that a file names.
+/// Classifies a Python name in a pickle. The kind `code` only makes error messages clearer. Even if a name that runs
+/// code has another kind, reading is safe, because the reader never runs a function that a file names.
 TorchGlobal torch_global(std::string_view module, std::string_view name);
 
 }  // namespace cachet::io

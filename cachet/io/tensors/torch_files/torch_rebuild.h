@@ -15,10 +15,10 @@ namespace cachet::io {
 /// If Cachet does not support a storage's element type, returns the type's index in tree.globals; otherwise empty.
 std::optional<uint32_t> unread_storage(const PickleTree& tree, PickleTree::Ref arguments);
 
-/// Examines the tensor or parameter that the call of `function` with `arguments` makes. If Cachet cannot read a part of
-/// the tensor, returns the index in tree.globals of the unsupported element type, or of the unsupported class if a
-/// placeholder replaces the storage or the tensor. If Cachet can read all parts, or if `function` makes neither a
-/// tensor nor a parameter, returns an empty value.
+/// Checks if Cachet can read the tensor or parameter that a call of `function` with `arguments` makes. If Cachet cannot
+/// read a part of the tensor, returns the index in tree.globals of the unsupported element type, or of the unsupported
+/// class if a placeholder replaces the storage or the tensor. If Cachet can read all parts, or if `function` makes
+/// neither a tensor nor a parameter, returns an empty value.
 std::optional<uint32_t> unread_part(const PickleTree& tree, const TorchGlobal& function, PickleTree::Ref arguments);
 
 /// Makes a storage from a persistent id ("storage", type, key, location, count). The storage's record in the file must

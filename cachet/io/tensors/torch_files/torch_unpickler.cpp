@@ -45,7 +45,7 @@ class Unpickler {
  private:
   [[noreturn]] void fail(const std::string& message) const { cursor_.fail(message); }
 
-  Op next() { return static_cast<Op>(cursor_.number<uint8_t>("the program: it has no STOP")); }
+  Op next() { return static_cast<Op>(cursor_.number<uint8_t>("the program, which has no STOP opcode")); }
 
   bool step(Op op) {
     if (op == Op::kStop) return false;
@@ -243,7 +243,7 @@ class Unpickler {
     auto* container = std::get_if<Container>(&node.value);
     if (container == nullptr) fail(complaint);
     if (node.placed)
-      fail("changes a value that is already in another value; values that contain themselves are not supported");
+      fail("changes a value that another value already contains; values that contain themselves are not supported");
     node.depth = std::max(node.depth, place(items));
     if (node.placed) fail("has a value that contains itself, which is not supported");
     return container;

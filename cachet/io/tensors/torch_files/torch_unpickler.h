@@ -23,11 +23,11 @@ struct PickleLimits {
 using StorageBytes = std::function<uint64_t(const std::string& key)>;
 
 /// Reads a pickle of torch.save (protocols 2 to 5) into plain values. Accepts only the opcodes of PickleOpcode, and
-/// runs no code. The reader itself creates the tensors and containers that a pickle describes. Any other call and any
-/// class instance becomes an empty placeholder (PickleTree::Object), so that other objects in the file do not prevent
-/// reading the weights. Throws io::Error, whose message begins with `name`, for an unlisted opcode, a function that is
-/// known to run code ("holds code: it mentions 'os.system'"), a stack, mark or memo that is used before it is filled,
-/// counts beyond the bytes left, items set on a value that is not a dictionary, tensors that reach out of their
+/// runs no code. The reader itself creates the tensors and containers that a pickle describes. Calls of unknown
+/// functions and instances of classes become empty placeholders (PickleTree::Object), so that these objects do not
+/// prevent reading the weights. Throws io::Error, whose message begins with `name`, for an unlisted opcode, a function
+/// that is known to run code ("holds code: it mentions 'os.system'"), a stack, mark or memo that is used before it is
+/// filled, counts beyond the bytes left, items set on a value that is not a dictionary, tensors that reach out of their
 /// storage, cycles, excessive depth, and bytes after the end.
 PickleTree unpickle(std::vector<std::byte> bytes, const std::string& name, const StorageBytes& storage_bytes,
                     const PickleLimits& limits = {});

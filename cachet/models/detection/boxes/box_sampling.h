@@ -38,15 +38,15 @@ struct BoxSample {
 /// (candidates) float64.
 BoxSample sample(const at::Tensor& boxes, const Assignment& assignment, const at::Tensor& objects,
                  const at::Tensor& priority, const SampleOptions& options);
-/// Returns the number of candidates for sampling, which includes the boxes of objects if these are added.
+/// Returns the number of candidates for sampling, including the boxes of objects if options.add_objects is true.
 int64_t candidates(const at::Tensor& boxes, const at::Tensor& objects, const SampleOptions& options);
 
 /// Returns all positive and all negative boxes, for a head without sampling.
 BoxSample sample_all(const at::Tensor& boxes, const Assignment& assignment, const at::Tensor& objects);
 
 /// Returns priorities that depend only on the seed, the step, the image's number in its data set and the box's index.
-/// Therefore, a resumed run samples the same boxes as an uninterrupted run. `images` has the number of each image of
-/// the batch in its data set.
+/// With these priorities, a resumed run samples the same boxes as an uninterrupted run. `images` has the number of each
+/// image of the batch in its data set.
 SamplingPriorities counted_priorities(uint64_t seed, uint64_t step, std::vector<uint64_t> images);
 
 }  // namespace cachet::models

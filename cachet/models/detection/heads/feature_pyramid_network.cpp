@@ -34,7 +34,7 @@ FpnOptions FpnOptions::read(const config::View& parent, FpnOptions o, int64_t st
   o.relu_before_extra = table.boolean("relu_before_extra_convs", o.relu_before_extra);
   if (o.outputs < stages - o.start_level)
     table.problem("num_outs", "must be at least " + std::to_string(stages - o.start_level) +
-                                  ": each stage from start_level on gives a level");
+                                  ", one level for each stage from start_level on");
   return o;
 }
 

@@ -25,7 +25,7 @@ BigBirdOptions read_block_sparse_attention(const config::View& table) {
   o.block_size = table.integer("block_size", o.block_size, AttentionRanges::kBlockSize);
   o.window = table.integer("window", o.window, {1, 1023});
   if (o.window % 2 == 0)
-    table.problem("window", "must be odd, so that as many blocks come before the block of the query as after it, got " +
+    table.problem("window", "must be odd, to have equally many blocks before and after the block of the query, got " +
                                 std::to_string(o.window));
   o.random_blocks = table.integer("random_blocks", o.random_blocks, {0, 64});
   o.pattern_length = read_pattern_length(table);
@@ -144,8 +144,8 @@ BlockSparseAttention::BlockSparseAttention(const BigBirdOptions& options, int64_
   TORCH_CHECK(options.block_size >= 1, "block_sparse_attention: block_size must be at least 1, got ",
               options.block_size);
   TORCH_CHECK(options.window >= 1 && options.window % 2 == 1,
-              "block_sparse_attention: window must be odd, so that as many blocks come before the block of the query "
-              "as after it, got ",
+              "block_sparse_attention: window must be odd, to have equally many blocks before and after the block "
+              "of the query, got ",
               options.window);
   TORCH_CHECK(options.random_blocks >= 0, "block_sparse_attention: random_blocks must be at least 0, got ",
               options.random_blocks);

@@ -43,7 +43,7 @@ struct BlockPattern {
                          const AttentionArgs& args);
   /// Whether every query sees all keys.
   bool is_dense() const { return query_blocks <= 2 || queries <= size; }
-  /// Returns the number of queries between the first and the last block, for a pattern that is not dense.
+  /// Returns the number of queries between the first and the last query block. The pattern must not be dense.
   int64_t inner() const { return std::min(queries, (query_blocks - 1) * size) - size; }
 };
 
@@ -72,7 +72,7 @@ class BlockSparseAttention : public Cloneable<BlockSparseAttention, AttentionFun
                        const AttentionArgs& args) override;
 
  private:
-  /// The key blocks for a pair of lengths, and the inputs from which they were computed.
+  /// Cached key blocks for one pair of lengths (queries, keys), and the inputs of their computation.
   struct Met {
     BlockPattern pattern;
     torch::Tensor draws;  // the buffer from which `blocks` was computed: a new buffer makes `blocks` invalid

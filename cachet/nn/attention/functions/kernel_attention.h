@@ -45,10 +45,10 @@ struct KernelOptions {
 /// head.
 ///
 /// Parameters of layer i of a trained map: (H, n, n), or (1, n, n) if all heads share their weights:
-///   linear, feed-forward   features.i.weight;
-///   gated                  features.i.weight, features.i.gate; with a narrow gate features.i.gate_down (·, n, r) and
-///                          features.i.gate_up (·, r, n) instead;
-///   norm between           features.i.norm.*, after each layer except the last.
+///   A linear or feed-forward map has features.i.weight.
+///   A gated map has features.i.weight and features.i.gate. If the gate is narrow, features.i.gate_down (·, n, r) and
+///   features.i.gate_up (·, r, n) replace features.i.gate.
+///   A map with norms between its layers has features.i.norm.* after each layer except the last.
 ///
 /// The state of a session (SessionUse::decoding) is the running sum Σ φ(k)[v, 1]ᵀ, instead of the keys and values of
 /// earlier calls. Throws c10::Error if args has a bias, because there are no scores to which it could be added.
@@ -65,8 +65,8 @@ class KernelAttention : public Cloneable<KernelAttention, AttentionFunction>, pu
   torch::Tensor weights_of_features(const torch::Tensor& of_q, const torch::Tensor& of_k,
                                     const torch::Tensor& hidden = {}) const;
 
-  /// Returns the weights (H or 1, n, n) of all layers that a penalty makes orthogonal. For forms of the feature map
-  /// without a penalty, the list is empty.
+  /// Returns the weights (H or 1, n, n) of all layers that a penalty makes orthogonal. If the form of the feature map
+  /// has no penalty, returns an empty list.
   std::vector<torch::Tensor> orthogonal_weights() const;
 
   bool keeps_state() const override { return true; }

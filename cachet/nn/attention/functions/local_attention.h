@@ -40,7 +40,7 @@ class LocalAttention : public Cloneable<LocalAttention, AttentionFunction> {
     bool operator==(const Lengths&) const = default;
     int64_t place(int64_t query) const;
   };
-  /// The index tensors for a pair of lengths.
+  /// The index tensors for one length of the queries and one length of the keys.
   struct Bands {
     Lengths lengths;
     torch::Tensor query_positions, key_positions, blocks;

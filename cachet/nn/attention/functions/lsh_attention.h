@@ -31,8 +31,8 @@ struct LshOptions {
 /// Not differentiable.
 torch::Tensor lsh_buckets(const torch::Tensor& x, const torch::Tensor& rotations);
 
-/// Returns, for each round, the positions of the tokens, sorted by bucket: (B, H, rounds, L). In a bucket, positions
-/// increase; padding (B, L) comes last. buckets (B, H, rounds, L); padding may be undefined.
+/// Returns, for each round, the positions of the tokens, sorted by bucket: (B, H, rounds, L). Within a bucket,
+/// positions ascend. Padded positions come after all buckets. buckets (B, H, rounds, L); padding (B, L) or undefined.
 torch::Tensor lsh_order(const torch::Tensor& buckets, const torch::Tensor& padding);
 
 /// Computes attention in the order of buckets (Reformer, arXiv 2001.04451, Sec. 2). The concatenated rounds are cut
@@ -40,8 +40,8 @@ torch::Tensor lsh_order(const torch::Tensor& buckets, const torch::Tensor& paddi
 /// of the context form Nk chunks. Chunk i of the queries attends to chunk j = ⌊i·Nk/Nq⌋ of the context and to chunk
 /// j − 1 (to the last chunk, if j is 0). Buckets only set the order. Rounds are weighted by softmax(logsumexp).
 ///
-/// If options.pattern_length is PatternLength::model, each round begins with a new chunk, and Nq and Nk follow from the
-/// full lengths of the layout. Missing chunks count as padding, so that the result equals the result for a sequence
+/// If options.pattern_length is PatternLength::model, each round begins with a new chunk, and Nq and Nk follow from
+/// full_length of the layouts. Missing chunks count as padding, so that the result equals the result for a sequence
 /// padded to the full length. If options.pattern_length is PatternLength::batch, a chunk may contain the end of one
 /// round and the beginning of the next, and Nq and Nk follow from the lengths of the batch. If the chunk size divides
 /// the full lengths and the lengths of the batch, PatternLength::model and PatternLength::batch give the same result.

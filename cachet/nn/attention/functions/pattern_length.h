@@ -8,8 +8,8 @@
 
 namespace cachet::nn {
 
-/// The length from which an attention function computes its pattern. A pattern is the number of blocks or chunks and,
-/// if query and context differ in length, the positions of the queries in the context.
+/// The length from which an attention function computes its pattern. A pattern consists of the number of blocks or
+/// chunks and, if query and context differ in length, of the queries' positions in the context.
 enum class PatternLength {
   model,  // the longest sequence that the model can read
           // With PatternLength::model, the result for a sequence does not depend on the rest of the batch: it equals

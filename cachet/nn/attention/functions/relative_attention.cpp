@@ -64,7 +64,7 @@ RelativeAttention::RelativeAttention(const RelativeAttentionOptions& o, const Re
 
 std::shared_ptr<AttentionState> RelativeAttention::make_state(int64_t batch, SessionUse use) const {
   TORCH_CHECK(use != SessionUse::fixed_context,
-              "relative_attention: is a self-attention, which cannot have a fixed context");
+              "relative_attention: relative attention is self-attention, which cannot have a fixed context");
   auto state = std::make_shared<AttentionState>(batch);
   if (use != SessionUse::decoding) return state;
   for (const char* name : {"keys", "values"})
@@ -112,7 +112,7 @@ torch::Tensor RelativeAttention::forward(const torch::Tensor& query, const torch
   }
   TORCH_CHECK(args.relative.distances.defined() && args.relative.distances.dim() == 2 &&
                   args.relative.distances.size(0) == k.size(2) && args.relative.distances.size(1) == dim_,
-              "relative_attention: the args must have distances (", k.size(2), ", ", dim_, "), got ",
+              "relative_attention: args.relative.distances must be (", k.size(2), ", ", dim_, "), got ",
               args.relative.distances.defined() ? args.relative.distances.sizes() : at::IntArrayRef());
   const torch::Tensor mixed = attend(q, k, v, args.relative).transpose(1, 2);
   const torch::Tensor out = proj_->forward(mixed.reshape({query.size(0), query.size(1), inner}));
@@ -120,7 +120,7 @@ torch::Tensor RelativeAttention::forward(const torch::Tensor& query, const torch
 }
 
 void RelativeAttention::fold_affine_before(const Affine& before) {
-  TORCH_CHECK(before.scale.numel() == dim_, "relative_attention: cannot fold in an affine map unless it has ", dim_,
+  TORCH_CHECK(before.scale.numel() == dim_, "relative_attention: an affine map to fold in must have ", dim_,
               " channels, got ", before.scale.numel());
   qkv_->fold_affine_before(before);
 }

@@ -6,7 +6,7 @@
 
 namespace cachet::nn {
 
-/// The terms of the scores that do not depend on the query, which all layers of a Transformer-XL model share.
+/// The two biases that attention adds to each query. All layers of a Transformer-XL model share the biases.
 struct RelativeBiases {
   torch::Tensor content, position;  // (H, d): u and v of the paper
 

@@ -69,13 +69,13 @@ TEST(SequenceDataset, IsDescribedWithWhatWasDoneByRule) {
             std::vector<std::string>{"train: 2 sequences, 4 tokens; the longest sequence has 3 tokens"});
   const SequenceDataset ruled(store, {{0, 1, 0}}, {65'536, ""}, {"no", "yes"},
                               {.truncated = 3, .skipped = 2, .replaced = 1});
-  EXPECT_EQ(
-      describe(ruled, "test"),
-      (std::vector<std::string>{"test: 1 pair, 4 tokens; the longest sequence has 3 tokens",
-                                "test: 3 sequences were longer than data.max_length and were truncated",
-                                "test: 2 samples with an empty text were skipped",
-                                "test: 1 byte that is not UTF-8 was read as U+FFFD. A subword model removes this "
-                                "character like a space (NFKC), or reads it as an unknown token (--keep-characters)"}));
+  EXPECT_EQ(describe(ruled, "test"),
+            (std::vector<std::string>{"test: 1 pair, 4 tokens; the longest sequence has 3 tokens",
+                                      "test: 3 sequences were longer than data.max_length and were truncated",
+                                      "test: 2 samples with an empty text were skipped",
+                                      "test: 1 byte that is not UTF-8 was read as U+FFFD. A subword model reads this "
+                                      "character as a space, or as an unknown token if the model was made with "
+                                      "--keep-characters"}));
 }
 
 }  // namespace

@@ -103,7 +103,8 @@ TEST(NameMap, RefusesRulesThatContradictThemselves) {
   };
   EXPECT_EQ(refusal(Rename{"a.*", "b"}), "name map: rule for 'a.*': 'b' must have the same wildcards");
   EXPECT_EQ(refusal(Rename{"a.*", "b.#"}), "name map: rule for 'a.*': 'b.#' must have the same wildcards");
-  EXPECT_EQ(refusal(Rename{"a.*", "b.*", 1}), "name map: rule for 'a.*': the name has no # whose number could change");
+  EXPECT_EQ(refusal(Rename{"a.*", "b.*", 1}),
+            "name map: rule for 'a.*': the rule adds to a number, but the name has no wildcard #");
   EXPECT_EQ(refusal(Join{{"a", "b"}, "c", {1}}),
             "name map: rule for 'c': the number of parts must be the number of names");
   EXPECT_EQ(refusal(Split{"c", {"a", "b"}, {1, 0}}), "name map: rule for 'c': parts must be at least 1");
