@@ -1,5 +1,5 @@
-// Which models, plug-ins and tasks have steps that can be replayed, shown on the CPU: a replay of the recorded operators
-// equals the step itself, to the last bit.
+// Which models, plug-ins and tasks have steps that can be replayed, shown on the CPU: a replay of the recorded
+// operators equals the step itself, to the last bit.
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <memory>
 
-#include "cachet/nn/base/retained_values.h"
+#include "cachet/ops/support/retained_values.h"
 
 namespace cachet::nn {
 
@@ -33,7 +33,7 @@ class Memoized {
       value = std::make_shared<const Value>(make());
       value_.store(value);
     }
-    RetainedValues::add(value);
+    ops::RetainedValues::add(value);
     return value;
   }
 

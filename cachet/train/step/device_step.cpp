@@ -19,8 +19,8 @@
 #include <utility>
 
 #include "cachet/io/tensors/state_dict.h"
-#include "cachet/nn/base/retained_values.h"
 #include "cachet/ops/support/finite.h"
+#include "cachet/ops/support/retained_values.h"
 #include "cachet/train/machine/device.h"
 #include "cachet/train/machine/process_setup.h"
 #include "cachet/train/step/gradients.h"
@@ -143,7 +143,7 @@ void DeviceStep::micro_batch(TrainingBatches& batches, int64_t index, int64_t co
 
 void DeviceStep::work(TrainingBatches& batches, const PreparedBatch& prepared, bool first, bool last,
                       Recorded& recorded) {
-  nn::RetainedValues retained;
+  ops::RetainedValues retained;
   if (first) begin();
   ForwardResult result = [&] {
     const PrecisionScope precision(precision_, stopped_.device().type());

@@ -1,8 +1,8 @@
-#include "cachet/nn/base/retained_values.h"
+#include "cachet/ops/support/retained_values.h"
 
 #include <utility>
 
-namespace cachet::nn {
+namespace cachet::ops {
 namespace {
 
 thread_local RetainedValues* current = nullptr;
@@ -19,4 +19,4 @@ void RetainedValues::add(const std::shared_ptr<const void>& value) {
   if (current != nullptr) current->values_.push_back(value);
 }
 
-}  // namespace cachet::nn
+}  // namespace cachet::ops

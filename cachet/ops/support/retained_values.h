@@ -3,11 +3,11 @@
 #include <memory>
 #include <vector>
 
-namespace cachet::nn {
+namespace cachet::ops {
 
-/// During its lifetime, collects all values that Memoized objects return in this thread. A recorded pass holds them: when
-/// another input size replaces a memoized value, the recording still has the tensors that it reads. At most one object of
-/// this class may exist in a thread.
+/// During its lifetime, collects all values that Memoized objects return in this thread. A recorded pass holds them:
+/// when another input size replaces a memoized value, the recording still has the tensors that it reads. At most one
+/// object of this class may exist in a thread.
 class RetainedValues {
  public:
   RetainedValues();
@@ -24,4 +24,4 @@ class RetainedValues {
   std::vector<std::shared_ptr<const void>> values_;
 };
 
-}  // namespace cachet::nn
+}  // namespace cachet::ops
