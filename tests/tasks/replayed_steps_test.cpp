@@ -7,9 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "cachet/ops/support/fused.h"
 #include "cachet/tasks/recipe.h"
 #include "cachet/tasks/task.h"
+#include "cachet/train/machine/process_setup.h"
 #include "cachet/train/step/live_run.h"
+#include "cachet/train/step/step_graphs.h"
 #include "tests/support/step_executors.h"
 #include "tests/tasks/keys/key_family.h"
 #include "tests/tasks/keys/known_key.h"
@@ -27,7 +30,7 @@ struct Left {
 };
 
 Left after_steps(const RecipePlan& plan, std::unique_ptr<train::StepExecutor> executor) {
-  constexpr int64_t kBefore = 4, kAfter = 4;
+  constexpr int64_t kBefore = 12, kAfter = 12;  // until a memory is full, and batches have met all their lengths
   at::manual_seed(1);
   const auto task = plan.build();
   train::LiveRun live(*task, plan.training, nullptr, std::move(executor));
@@ -46,7 +49,10 @@ Left after_steps(const RecipePlan& plan, std::unique_ptr<train::StepExecutor> ex
 
 void expect_equal(const io::TensorMap& a, const io::TensorMap& b) {
   ASSERT_EQ(a.size(), b.size());
-  for (const auto& [name, tensor] : a) EXPECT_TRUE(tensor.equal(b.at(name))) << name;
+  std::string differ;
+  for (const auto& [name, tensor] : a)
+    if (!tensor.equal(b.at(name))) differ += name + " ";
+  EXPECT_EQ(differ, "");
 }
 
 class ReplayedSteps : public ::testing::TestWithParam<KeyFamily> {
@@ -54,6 +60,7 @@ class ReplayedSteps : public ::testing::TestWithParam<KeyFamily> {
   /// Returns the reason why the steps cannot be replayed, or compares replays with steps.
   std::optional<std::string> compare(const Settings& settings) {
     SCOPED_TRACE(GetParam().name + " " + test::list_of(settings));
+    const ops::CompositeOnly as_on_cuda;
     config::Document document = test::document_of(GetParam(), settings);
     const RecipePlan plan = read_recipe(document);
     train::prepare_process(plan.training.train);
@@ -80,14 +87,16 @@ INSTANTIATE_TEST_SUITE_P(Families, ReplayedSteps, ::testing::ValuesIn(test::key_
 /// Batches of one shape, so that a step meets its recording again.
 Settings one_shape(const KeyFamily& family) {
   const auto is = [&](const char* kind) { return family.recipe.find(kind) != std::string::npos; };
-  Settings settings{"train.batch_size=2", "train.accumulate=1", "train.epochs=100"};
+  Settings settings{"train.batch_size=2", "train.accumulate=1", "train.epochs=100", "model.dropout=0"};
   if (is("language_modelling")) settings.push_back("model.cutoffs=[]");
   return settings;
 }
 
 TEST_P(ReplayedSteps, EqualTheStepsOrHaveAReason) {
+  if (GetParam().name == "t2t_performer") GTEST_SKIP() << "its first attention always has dropout";
   const bool detects = is("detection"), is_text = is("language_modelling");
-  std::vector<Settings> all{{}, {"model.cache.kind=grc"}, {"model.cache.kind=fifo"}, {"model.dropout=0.1"}};
+  // Without dropout, whose seed on the CPU is drawn on the host; DeviceStep's tests have the dropout of CUDA.
+  std::vector<Settings> all{{}, {"model.cache.kind=grc"}, {"model.cache.kind=fifo"}};
   if (!is_text)
     for (const char* norm : {"un", "mabn", "pn", "batch"}) all.push_back({std::string("model.norm.kind=") + norm});
   for (const Settings& plug_in : all) {

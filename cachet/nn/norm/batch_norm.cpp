@@ -64,10 +64,16 @@ torch::Tensor BatchNorm::training_forward(const torch::Tensor& x, const torch::T
   TORCH_CHECK(flat.size(0) > 1 || reducer(), "batch_norm: training needs at least two tokens, got an input of ",
               x.sizes(), "; use a larger batch or image, or another norm");
   if (!padding.defined() && !observed({Signal::statistic, Signal::used_statistic}) && !reducer()) {
+    // The backward pass reads the tensors that it is given here, so a second forward pass must not change them.
+    const torch::Tensor mean = running.mean.clone(), variance = running.variance.clone();
+    const torch::Tensor y = at::batch_norm(flat, weight, bias, mean, variance, /*training=*/true, momentum,
+                                           options_.eps, /*cudnn_enabled=*/false)
+                                .view(x.sizes());
+    const at::NoGradGuard no_grad;
     torch::Tensor(running.batches).add_(1);
-    return at::batch_norm(flat, weight, bias, running.mean, running.variance, /*training=*/true, momentum, options_.eps,
-                          /*cudnn_enabled=*/false)
-        .view(x.sizes());
+    torch::Tensor(running.mean).copy_(mean);
+    torch::Tensor(running.variance).copy_(variance);
+    return y;
   }
 
   const torch::Tensor wide = flat.to(running.variance.scalar_type());

@@ -74,6 +74,21 @@ TEST(Norms, GradientsEqualFiniteDifferences) {
   }
 }
 
+// Both sequences of a pair go through one norm, and both ways back come after both ways forward.
+TEST(Norms, GoBackwardAfterASecondPass) {
+  for (const bool padded : {false, true}) {
+    for (const auto& [name, options] : all_norms()) {
+      SCOPED_TRACE(name);
+      const auto norm = nn::make_norm(options, 4);
+      norm->train();
+      const at::Tensor first = at::randn({3, 5, 4}).requires_grad_(), second = at::randn({3, 5, 4});
+      const at::Tensor padding = padded ? at::zeros({3, 5}, at::kBool) : at::Tensor();
+      const at::Tensor a = norm->forward(first, padding), b = norm->forward(second, padding);
+      EXPECT_NO_THROW((a.square().sum() + b.sum()).backward());
+    }
+  }
+}
+
 TEST(BatchNorm, MaskedStatisticsEqualThoseOfTheValidTokensAlone) {
   const at::Tensor padding = at::tensor({0, 0, 1, 0, 0, 1}).view({2, 3}).to(at::kBool);
   const at::Tensor x = at::randn({2, 3, 4}, at::kDouble), valid = x.index({padding.logical_not()});
