@@ -103,7 +103,7 @@ TEST(TarArchive, RefusesEverythingButRegularFiles) {
 TEST(TarArchive, RefusesSparseFiles) {
   TarPart old{"0.jpg", std::string(512, 'x'), 'S'};
   std::string header = test::tar_header(old);
-  // A map of one extent of 512 bytes at 1 TiB, and the real size behind it.
+  // A map of one extent of 512 bytes at 1 TiB, and the real size after it.
   header.replace(257, 8, std::string("ustar  \0", 8));
   header.replace(386, 24, test::binary_size(int64_t{1} << 40) + test::octal_field(512, 12));
   header.replace(483, 12, test::binary_size((int64_t{1} << 40) + 512));
