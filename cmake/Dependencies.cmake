@@ -15,6 +15,11 @@ cachet_find(utf8proc utf8proc.h)
 find_path(BOOST_MATH_INCLUDE_DIR boost/math/distributions/non_central_t.hpp REQUIRED)  # headers alone
 add_library(boost_math INTERFACE)
 target_include_directories(boost_math SYSTEM INTERFACE "$<BUILD_INTERFACE:${BOOST_MATH_INCLUDE_DIR}>")
+# Headers alone: the first shard that is read loads the library (cachet/io/archives/libarchive.h). Linked, it would bring
+# libxml2 and ICU into the wheel.
+find_path(LIBARCHIVE_INCLUDE_DIR archive.h REQUIRED)
+add_library(libarchive_headers INTERFACE)
+target_include_directories(libarchive_headers SYSTEM INTERFACE "$<BUILD_INTERFACE:${LIBARCHIVE_INCLUDE_DIR}>")
 find_package(JPEG REQUIRED)  # libjpeg-turbo: parts of images need its cropping decoder
 find_package(PNG REQUIRED)
 find_package(ZLIB REQUIRED)

@@ -62,7 +62,7 @@ install(EXPORT cachetTargets NAMESPACE cachet:: DESTINATION ${cachet_package_dir
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/cachet TYPE INCLUDE FILES_MATCHING PATTERN *.h
         PATTERN kernels EXCLUDE PATTERN openvino EXCLUDE
         REGEX "/([a-z_]+_cpu|fused|block_features|compositions|head_rows|kernel_attention_blocks|registration|roi_axes)\\.h$" EXCLUDE
-        REGEX "/(embedded_json|gloo_backend|openvino_module|result_values)\\.h$" EXCLUDE)
+        REGEX "/(embedded_json|gloo_backend|libarchive|openvino_module|result_values)\\.h$" EXCLUDE)
 # Headers that moved are installed at their old paths too, as one line that includes the new one, until version 0.2.
 file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/moved-headers cachet_moved_headers REGEX "^cachet/")
 foreach(moved IN LISTS cachet_moved_headers)

@@ -20,7 +20,8 @@ enum class RandomStream : uint64_t {
   expressions,
   pairs,
   held_out,
-  composition
+  composition,
+  windows
 };
 
 /// Random numbers that depend only on (seed, stream, epoch, index).

@@ -17,12 +17,23 @@ struct DataCommand {
 constexpr const char* kLook = "What there is";
 constexpr const char* kMake = "What to make";
 
-std::array<DataCommand, 8> data_commands() {
+std::array<DataCommand, 10> data_commands() {
   return {{{kLook,
             "ls",
             "List the data sets that recipes read, and the folder of each data set on this machine",
             {"cachet data ls", "cachet data ls 'cifar*' --json"},
             declare_data_list},
+           {kLook,
+            "bench",
+            "Measure how many images a loader reads and decodes in a second, by number of cores",
+            {"cachet data bench imagenet-shards --cores 1,2,4", "cachet data bench imagenet_vit_small --json"},
+            declare_data_bench},
+           {kMake,
+            "shards",
+            "Make tar shards in WebDataset's layout from folders of classes",
+            {"cachet data shards imagenet -o imagenet-shards",
+             "cachet data shards flowers -o flowers-shards --shard-size 100 --splits train,val"},
+            declare_data_shards},
            {kMake,
             "listops",
             "Generate ListOps expressions as Long Range Arena does",

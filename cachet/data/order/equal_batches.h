@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "cachet/data/order/batch_order.h"
 
@@ -22,7 +24,13 @@ struct EqualCut {
   int64_t batches() const;
   int64_t first(int64_t number) const { return number * batch_size; }
   int64_t count(int64_t number) const;
+  /// Returns the function that gives the samples of a batch. `order` has the samples of the epoch in their order, or is
+  /// null for the order of the data set. Each sample occurs `repeats` times in succession.
+  EpochOrder::WholeBatch whole_batches(std::shared_ptr<const std::vector<int64_t>> order, int64_t repeats) const;
 };
+
+/// Throws std::invalid_argument if `repeats` is below 1.
+void check_repeats(int64_t repeats);
 
 /// Batches of one size; the last batch may be smaller. With `repeats` = R (repeated augmentation, Hoffer et al. 2020),
 /// the length of an epoch does not change, but the epoch has only the first ⌈samples / R⌉ samples of its order, each R

@@ -26,16 +26,35 @@ void read_class_folder_options(const config::View& data, ClassFolderOptions& opt
   }
   // A recipe without the key has none in its resolved form either.
   if (data.has("test_folder")) options.test_folder = data.text("test_folder", options.test_folder);
-  options.skip_other_files = data.boolean("skip_other_files", options.skip_other_files);
-  options.strict_images = data.boolean("strict_images", options.strict_images);
 }
 
-// "idx" and "class_folders": the kinds whose recipes have the number of classes.
+void read_shard_options(const config::View& data, DatasetOptions& options) {
+  ShardOptions& shards = options.shards;
+  shards.train_shards = data.text("train_shards", shards.train_shards);
+  shards.validation_shards = data.text("validation_shards", shards.validation_shards);
+  if (shards.train_shards.empty()) data.problem("train_shards", "must not be empty");
+  if (shards.validation_shards.empty()) data.problem("validation_shards", "must not be empty");
+  if (data.has("test_shards")) shards.test_shards = data.text("test_shards", shards.test_shards);
+  shards.window = data.integer("window", shards.window, {.least = 1});
+  options.on_bad_image = read_on_bad_image(data);
+}
+
+/// The values of the keys that select the splits: folders or patterns.
+struct SplitKeys {
+  const std::string &train, &validation, &test;
+};
+SplitKeys split_keys(const DatasetOptions& options) {
+  if (options.kind->has_shards)
+    return {options.shards.train_shards, options.shards.validation_shards, options.shards.test_shards};
+  return {options.folders.train_folder, options.folders.validation_folder, options.folders.test_folder};
+}
+
+// "idx", "class_folders" and "shards": the kinds whose recipes have the number of classes.
 std::string kinds_without_known_classes() {
   std::string words;
   for (const ImageKind* kind : image_kinds()) {
     if (kind->most_classes == 0) continue;
-    words += (words.empty() ? "\"" : " and \"") + std::string(kind->name) + "\"";
+    words += (words.empty() ? "\"" : " or \"") + std::string(kind->name) + "\"";
   }
   return words;
 }
@@ -45,6 +64,7 @@ template <class Read>
 auto read_split(const DatasetOptions& options, const Read& read) {
   if (options.kind->has_class_folders)
     return named_by({"data.root", "data.train_folder", "data.validation_folder"}, read);
+  if (options.kind->has_shards) return named_by({"data.root", "data.train_shards", "data.validation_shards"}, read);
   if (options.kind->most_classes > 0) return named_by({"data.root", "data.kind", "data.classes"}, read);
   return named_by({"data.root", "data.kind"}, read);
 }
@@ -58,14 +78,19 @@ HeldOut drawn_parts(const DatasetOptions& options, const LabelledImages& trainin
 }  // namespace
 
 bool has_validation_images(const DatasetOptions& options) {
-  return options.validation_fraction > 0 || !options.folders.test_folder.empty();
+  return options.validation_fraction > 0 || !split_keys(options).test.empty();
+}
+
+void separate_training_split(DatasetOptions& options) {
+  options.folders.train_folder = ClassFolderOptions().train_folder;
+  options.shards.train_shards = ShardOptions().train_shards;
 }
 
 bool has_test_images(const DatasetOptions& options) {
-  const ClassFolderOptions& folders = options.folders;
+  const SplitKeys keys = split_keys(options);
   // Without a part that validates, whoever names the training folder twice asks for an evaluation of training images.
-  return !options.kind->has_class_folders || !folders.test_folder.empty() ||
-         folders.validation_folder != folders.train_folder || options.validation_fraction == 0;
+  return !options.kind->own_sizes() || !keys.test.empty() || keys.validation != keys.train ||
+         options.validation_fraction == 0;
 }
 
 bool DatasetOptions::own_sizes() const { return kind->own_sizes(); }
@@ -90,7 +115,7 @@ void read_image_kind(const config::View& data, DatasetOptions& options) {
     data.refuse("classes", "can only be set with kind = " + kinds_without_known_classes() +
                                "; the other kinds have a fixed number of classes");
   }
-  if (!options.kind->has_class_folders) return;
+  if (!options.own_sizes()) return;
   options.folders.channels = data.integer("channels", options.folders.channels, {1, 3});
   if (options.folders.channels == 2) data.problem("channels", "must be 1 or 3");
 }
@@ -106,13 +131,18 @@ DatasetOptions read_dataset_options(const config::View& data, DataRoot root) {
     options.validation_fraction =
         data.real("validation_fraction", options.validation_fraction, {.least = 0, .most = 0.9});
   if (options.kind->has_class_folders) read_class_folder_options(data, options.folders);
+  if (options.kind->has_shards) read_shard_options(data, options);
+  if (options.own_sizes()) {
+    options.folders.skip_other_files = data.boolean("skip_other_files", options.folders.skip_other_files);
+    options.folders.strict_images = data.boolean("strict_images", options.folders.strict_images);
+  }
   return options;
 }
 
 ImageTraits image_traits(const DatasetOptions& options) {
   ImageTraits traits{options.kind->shape, options.kind->most_classes > 0 ? options.classes : options.kind->classes};
   if (!options.class_names.empty()) traits.classes = static_cast<int64_t>(options.class_names.size());
-  if (options.kind->has_class_folders) traits.shape.channels = options.folders.channels;
+  if (options.own_sizes()) traits.shape.channels = options.folders.channels;
   return traits;
 }
 

@@ -10,6 +10,7 @@
 #include "cachet/config/view.h"
 #include "cachet/data/data_path.h"
 #include "cachet/data/vision/labelled_images.h"
+#include "cachet/data/vision/on_bad_image.h"
 
 namespace cachet::data {
 
@@ -25,6 +26,13 @@ struct ClassFolderOptions {
   std::string test_folder{};      // empty: validation_folder holds the test images
   bool skip_other_files = false;  // whether to skip files without a JPEG or PNG ending, which are otherwise an error
   bool strict_images = false;     // whether warnings of the decoder are errors
+};
+
+/// The options for tar shards: patterns of the shards' names, relative to the root (shard_pattern.h).
+struct ShardOptions {
+  std::string train_shards = "train-*.tar", validation_shards = "val-*.tar";
+  std::string test_shards{};  // empty: validation_shards have the test images
+  int64_t window = 10'000;    // number of consecutive samples that are shuffled together (windowed_batches.h)
 };
 
 /// A function that is called after the files of each class were found, with the number of files found so far.
@@ -43,7 +51,9 @@ struct DatasetOptions {
   double validation_fraction = 0;  // fraction of each class's training images that are used for validation instead
   uint64_t subset_seed = 0;        // seed for drawing the images of validation_fraction, fraction and limit
   io::OrientationRule orientation = io::OrientationRule::ignore;  // treatment of image files' EXIF orientation
-  ClassFolderOptions folders{};
+  ClassFolderOptions folders{};  // channels, skip_other_files and strict_images are also those of shards
+  ShardOptions shards{};
+  OnBadImage on_bad_image = OnBadImage::stop;  // treatment of images in shards that cannot be decoded
 
   /// Whether each image has its own size.
   bool own_sizes() const;
@@ -56,12 +66,16 @@ void read_image_kind(const config::View& data, DatasetOptions& options);
 
 /// Whether there are validation images that are neither training images nor test images.
 bool has_validation_images(const DatasetOptions& options);
+/// Makes the training split different from the validation split, so that a folder can be evaluated as a whole.
+void separate_training_split(DatasetOptions& options);
 /// Whether there are test images. If a root of class folders has no splits, there are no test images: all its images
 /// are used for training and validation.
 bool has_test_images(const DatasetOptions& options);
 
 /// Reads the keys of read_image_kind(), and root, fraction, limit, validation_fraction and subset_seed. For
-/// class_folders, also reads train_folder, validation_folder, test_folder, skip_other_files and strict_images.
+/// class_folders, also reads train_folder, validation_folder, test_folder, skip_other_files and strict_images. For
+/// shards, also reads train_shards, validation_shards, test_shards, window, on_bad_image, skip_other_files and
+/// strict_images.
 DatasetOptions read_dataset_options(const config::View& data, DataRoot root = DataRoot::required);
 
 /// Properties of the data that a model needs before the files are read.

@@ -6,6 +6,7 @@
 #include "cachet/data/vision/class_folders.h"
 #include "cachet/data/vision/class_names.h"
 #include "cachet/data/vision/idx.h"
+#include "cachet/data/vision/shards/shards.h"
 
 namespace cachet::data {
 namespace {
@@ -30,6 +31,15 @@ std::string folders_of_classes(const DatasetOptions& options) {
     return folders.train_folder + ", " + folders.validation_folder + " and " + folders.test_folder + ", with " +
            of_classes;
   return folders.train_folder + " and " + folders.validation_folder + ", with " + of_classes;
+}
+
+std::string shards_of_splits(const DatasetOptions& options) {
+  const ShardOptions& shards = options.shards;
+  std::string text = shards.train_shards;
+  if (shards.validation_shards != shards.train_shards)
+    text += (shards.test_shards.empty() ? " and " : ", ") + shards.validation_shards;
+  if (!shards.test_shards.empty()) text += " and " + shards.test_shards;
+  return text + ", tar shards in WebDataset's layout, and " + kShardClasses + " with the class names";
 }
 
 std::vector<std::string> fashion_names(int64_t /*classes*/) { return fashion_mnist_class_names(); }
@@ -57,6 +67,12 @@ std::shared_ptr<const LabelledImages> open_cifar(const DatasetOptions& /*options
 std::shared_ptr<const LabelledImages> open_folders(const DatasetOptions& options, Split split,
                                                    const std::filesystem::path& root, const IndexProgress& progress) {
   return open_class_folders(root, split, options, progress);
+}
+
+std::shared_ptr<const LabelledImages> open_tar_shards(const DatasetOptions& options, Split split,
+                                                      const std::filesystem::path& root,
+                                                      const IndexProgress& progress) {
+  return open_shards(root, split, options, progress);
 }
 
 // Published: torchvision's for ImageNet, else of the full training set.
@@ -134,8 +150,20 @@ constexpr ImageKind kClassFolders{.name = "class_folders",
                                   .open = open_folders,
                                   .has_class_folders = true};
 
+constexpr ImageKind kShards{.name = "shards",
+                            .shape = {3, 0, 0},
+                            .classes = 1000,
+                            .most_classes = kMaxFolderClasses,
+                            .class_names = numbered_class_names,
+                            .names_in = shard_class_names,
+                            .mean = kImageNetMean,
+                            .std = kImageNetStd,
+                            .expected_files = shards_of_splits,
+                            .open = open_tar_shards,
+                            .has_shards = true};
+
 std::span<const ImageKind* const> image_kinds() {
-  static constexpr std::array kAll{&kIdx, &kMnist, &kFashionMnist, &kCifar10, &kCifar100, &kClassFolders};
+  static constexpr std::array kAll{&kIdx, &kMnist, &kFashionMnist, &kCifar10, &kCifar100, &kClassFolders, &kShards};
   return kAll;
 }
 

@@ -29,7 +29,8 @@ struct ImageKind {
                                                 const std::filesystem::path& root,
                                                 const IndexProgress& progress) = nullptr;
   bool files_tell_size = false;    // whether only the files give the image size; `shape` is then a guess
-  bool has_class_folders = false;  // whether files are decoded one by one; the keys of ClassFolderOptions are then read
+  bool has_class_folders = false;  // whether each class has a folder; the keys of ClassFolderOptions are then read
+  bool has_shards = false;         // whether images are in tar shards; the keys of ShardOptions are then read
 
   bool own_sizes() const { return shape.height == 0; }
 };
@@ -38,7 +39,8 @@ struct ImageKind {
 std::span<const ImageKind* const> image_kinds();
 
 /// The kinds of image data for which a C++ constant exists. mnist and fashion_mnist are IDX files with known class
-/// names and statistics. class_folders has a folder of JPEG and PNG files for each class.
-extern const ImageKind kIdx, kMnist, kFashionMnist, kCifar10, kCifar100, kClassFolders;
+/// names and statistics. class_folders has a folder of JPEG and PNG files for each class. shards has tar files with
+/// many JPEG and PNG files each.
+extern const ImageKind kIdx, kMnist, kFashionMnist, kCifar10, kCifar100, kClassFolders, kShards;
 
 }  // namespace cachet::data

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <mutex>
 #include <numeric>
 #include <optional>
 #include <span>
-#include <system_error>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -21,8 +19,6 @@
 namespace cachet::data {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr uint64_t kPieceBytes = 4096;
 constexpr size_t kReadFilesOfThread = 16, kHashedImagesOfThread = 256;
 
@@ -35,7 +31,7 @@ struct Candidates {
   explicit Candidates(const ImageSource& of) : source(of), images(static_cast<size_t>(of.size())) {
     std::iota(images.begin(), images.end(), int64_t{0});
   }
-  fs::path file(size_t place) const { return *source.file(images[place]); }
+  std::optional<StoredBytes> stored(size_t place) const { return source.stored(images[place]); }
   /// Leaves those whose key is in `others`.
   void keep(const std::unordered_set<std::string>& others) {
     size_t kept = 0;
@@ -66,28 +62,19 @@ class CountedFiles {
   int64_t done_ = 0;
 };
 
-std::string size_key(const fs::path& file) {
-  std::error_code unreadable;
-  const auto size = fs::file_size(file, unreadable);
-  return unreadable || size == 0 ? "" : std::to_string(size);
-}
+std::string size_key(const StoredBytes& stored) { return stored.size == 0 ? "" : std::to_string(stored.size); }
 
 /// Of the bytes in the middle: most formats begin alike.
-std::string piece_key(const fs::path& file) {
+std::string piece_key(const StoredBytes& stored) {
   try {
-    const io::InputFile input(file);
+    const io::InputFile input(stored.file);
     std::array<std::byte, kPieceBytes> piece;
-    const auto bytes = std::span(piece).first(static_cast<size_t>(std::min(input.size(), kPieceBytes)));
-    input.read_at((input.size() - bytes.size()) / 2, bytes);
-    return std::to_string(input.size()) + " " + digest_of(bytes);
+    const auto bytes = std::span(piece).first(static_cast<size_t>(std::min(stored.size, kPieceBytes)));
+    input.read_at(stored.begin + (stored.size - bytes.size()) / 2, bytes);
+    return std::to_string(stored.size) + " " + digest_of(bytes);
   } catch (const io::Error&) {
     return "";
   }
-}
-
-std::string whole_key(const fs::path& file) {
-  std::string digest = digest_of_image_file(file);
-  return digest == kUnreadable ? "" : digest;
 }
 
 /// Takes the keys of both splits, from several threads, and leaves the images whose keys both have.
@@ -109,11 +96,20 @@ void narrow(Candidates& training, Candidates& evaluation, size_t of_thread, cons
   evaluation.keep(found[0]);
 }
 
-bool are_files(const ImageSource& images) { return images.size() > 0 && images.file(0).has_value(); }
+/// Whether the images are encoded in files, one in each file or many.
+bool are_files(const ImageSource& images) {
+  return images.size() > 0 && (images.file(0).has_value() || !images.shard_sizes().empty());
+}
 
 std::string name_of(const ImageSource& images, int64_t index) {
-  const auto file = images.file(index);
-  return file ? file->string() : "image " + std::to_string(index);
+  if (const auto file = images.file(index)) return file->string();
+  const auto stored = images.stored(index);
+  return stored ? stored->name : "image " + std::to_string(index);
+}
+
+std::string whole_key(const Candidates& images, size_t place) {
+  std::string digest = images.source.image_digest(images.images[place]);
+  return digest == kUnreadable ? "" : digest;
 }
 
 }  // namespace
@@ -122,12 +118,15 @@ SplitOverlap image_overlap(const ImageSource& training, const ImageSource& evalu
                            const LookProgress& progress) {
   Candidates trained(training), evaluated(evaluation);
   if (are_files(training) && are_files(evaluation)) {
-    const auto of_file = [](std::string (*key)(const fs::path&)) {
-      return [key](const Candidates& images, size_t place) { return key(images.file(place)); };
+    const auto of_stored = [](std::string (*key)(const StoredBytes&)) {
+      return [key](const Candidates& images, size_t place) {
+        const auto stored = images.stored(place);
+        return stored ? key(*stored) : std::string();
+      };
     };
-    narrow(trained, evaluated, kLookedAtFilesOfThread, {}, of_file(size_key));
-    narrow(trained, evaluated, kReadFilesOfThread, progress, of_file(piece_key));
-    narrow(trained, evaluated, kReadFilesOfThread, progress, of_file(whole_key));
+    narrow(trained, evaluated, kLookedAtFilesOfThread, {}, of_stored(size_key));
+    narrow(trained, evaluated, kReadFilesOfThread, progress, of_stored(piece_key));
+    narrow(trained, evaluated, kReadFilesOfThread, progress, whole_key);
   } else {
     narrow(trained, evaluated, kHashedImagesOfThread, progress,
            [](const Candidates& images, size_t place) { return images.source.image_digest(images.images[place]); });

@@ -6,6 +6,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <utility>
 
 namespace cachet::data {
@@ -19,6 +20,15 @@ at::Tensor ImageSource::region(int64_t index, const io::ImageChooser& choose) co
       .narrow(2, region.left, region.width)
       .permute({1, 2, 0})
       .clone(at::MemoryFormat::Contiguous);
+}
+
+std::optional<StoredBytes> ImageSource::stored(int64_t index) const {
+  const auto path = file(index);
+  if (!path) return std::nullopt;
+  std::error_code unreadable;
+  const auto size = std::filesystem::file_size(*path, unreadable);
+  if (unreadable) return std::nullopt;
+  return StoredBytes{*path, 0, size, path->string()};
 }
 
 StoredImages::StoredImages(at::Tensor images) {

@@ -22,6 +22,13 @@ struct ImageShape {
   bool operator==(const ImageShape&) const = default;
 };
 
+/// The bytes of an encoded image: a file, or a part of a file.
+struct StoredBytes {
+  std::filesystem::path file;
+  uint64_t begin = 0, size = 0;
+  std::string name;  // for messages
+};
+
 /// A source of images without labels. Several threads may call the members at the same time.
 class ImageSource {
  public:
@@ -44,6 +51,12 @@ class ImageSource {
   virtual std::string image_digest(int64_t index) const = 0;
   /// Returns the file that contains only the image `index`, or std::nullopt if the image is in memory.
   virtual std::optional<std::filesystem::path> file(int64_t /*index*/) const { return std::nullopt; }
+  /// Returns where the encoded bytes of an image are, or std::nullopt if the image is in memory, or if its file is
+  /// missing.
+  virtual std::optional<StoredBytes> stored(int64_t index) const;
+  /// Returns the number of consecutive images in each shard of the data set. Returns an empty list if the images are
+  /// not in shards, so that images far from each other take no longer to read than neighbours.
+  virtual std::vector<int64_t> shard_sizes() const { return {}; }
   /// Checks the image files without opening them. For images in memory, there are no files to check.
   virtual FileFaults file_faults() const { return {}; }
   /// Starts to compute digests of image files; each digest is computed when its file is read.

@@ -64,11 +64,17 @@ std::vector<MeasuredSample> measured(const ClassifiedBatch& batch) {
   for (int64_t i = 0; i < labels.size(0); ++i)
     samples.push_back({{batch.indices[static_cast<size_t>(i)], labels[i], guesses[i], sure[i]},
                        -static_cast<double>(log_p[i]),
-                       is_among_five.defined() && is_among_five.const_data_ptr<bool>()[i]});
+                       is_among_five.defined() && is_among_five.const_data_ptr<bool>()[i],
+                       {}});
+  if (batch.skipped.empty()) return samples;
+  for (const SkippedSample& skipped : batch.skipped)
+    samples.push_back({.sample = {skipped.index, skipped.label}, .problem = skipped.problem});
+  std::ranges::sort(samples, {}, [](const MeasuredSample& one) { return one.sample.index; });
   return samples;
 }
 
 void ClassificationTally::add(const MeasuredSample& measured) {
+  if (!measured.problem.empty()) return;
   const ClassifiedSample& sample = measured.sample;
   loss_ += measured.loss;
   right_ += sample.label == sample.predicted ? 1 : 0;

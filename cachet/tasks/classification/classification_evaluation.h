@@ -45,6 +45,13 @@ std::optional<ClassificationEvaluation> evaluation_from_json(const std::string& 
 /// Whether the evaluation fits data of `classes` classes and `samples` samples: no index, label or count is too large.
 bool fits(const ClassificationEvaluation& evaluation, int64_t classes, int64_t samples);
 
+/// An evaluation sample that was skipped, because it could not be read (data.on_bad_image).
+struct SkippedSample {
+  int64_t index = 0;  // index in the data set
+  int64_t label = 0;
+  std::string problem{};
+};
+
 /// A batch of evaluation samples and the model's predictions.
 struct ClassifiedBatch {
   std::vector<int64_t> indices;      // indices in the data set
@@ -52,6 +59,9 @@ struct ClassifiedBatch {
   at::Tensor logits;                 // (B, classes) float32, on the CPU
   int64_t place = 0;                 // position of the batch's first sample in the order of the batches
   std::vector<at::Tensor> inputs{};  // the model's inputs, in the order of deploy::inputs_of()
+  /// The skipped samples of the batch, which the other members do not have. If there are any, the samples of the batch
+  /// have consecutive indices.
+  std::vector<SkippedSample> skipped{};
 };
 
 /// An evaluation sample with the values that the evaluation sums over all samples.
@@ -59,15 +69,17 @@ struct MeasuredSample {
   ClassifiedSample sample{};
   double loss = 0;          // −log p of the true class, in nats
   bool among_five = false;  // whether the true class is among the five most likely; false for at most five classes
+  std::string problem{};    // of a skipped sample, which has no prediction and does not count
 };
 
-/// Returns the samples of a batch with their measured values, in the order of the batch.
+/// Returns the samples of a batch with their measured values, in the order of the batch, including skipped samples.
 std::vector<MeasuredSample> measured(const ClassifiedBatch& batch);
 
 /// Sums samples into an evaluation. The same samples in the same order give the same evaluation bit for bit.
 class ClassificationTally {
  public:
   explicit ClassificationTally(int64_t classes);
+  /// Adds a sample. Ignores a skipped sample.
   void add(const MeasuredSample& measured);
   ClassificationEvaluation finish() const;
 

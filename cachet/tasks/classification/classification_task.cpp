@@ -3,6 +3,8 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 
+#include <limits>
+
 #include "cachet/models/model.h"
 #include "cachet/nn/base/regularizer.h"
 #include "cachet/tasks/classification/measured_records.h"
@@ -106,8 +108,15 @@ void answer(const at::Tensor& logits, const AnswerOptions& options, Prediction& 
 void ClassificationTask::predict(int64_t first, const AnswerOptions& options,
                                  const std::function<void(const Prediction& prediction)>& use) {
   classify_in_order(first, [&](const ClassifiedBatch& batch) {
+    auto skipped = batch.skipped.begin();
+    const auto use_skipped_before = [&](int64_t end) {
+      for (; skipped != batch.skipped.end() && skipped->index < end; ++skipped)
+        if (skipped->index >= first)
+          use({.index = skipped->index, .label = skipped->label, .problem = skipped->problem});
+    };
     for (int64_t i = 0; i < batch.logits.size(0); ++i) {
       const int64_t index = batch.indices[static_cast<size_t>(i)];
+      use_skipped_before(index);
       if (index < first) continue;
       Prediction prediction;
       prediction.index = index;
@@ -115,6 +124,7 @@ void ClassificationTask::predict(int64_t first, const AnswerOptions& options,
       answer(batch.logits[i], options, prediction);
       use(prediction);
     }
+    use_skipped_before(std::numeric_limits<int64_t>::max());
   });
 }
 

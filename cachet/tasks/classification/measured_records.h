@@ -10,7 +10,8 @@
 namespace cachet::tasks {
 
 /// Writes a measured sample as a record: {"index":0,"sample":17,"label":3,"predicted":3,"probability":0.98,"loss":0.02}
-/// and "among_five" if there are more than five classes. `index` is the sample's position in the order of the
+/// and "among_five" if there are more than five classes. The record of a skipped sample has "error" instead of the
+/// values of the prediction. `index` is the sample's position in the order of the
 /// evaluation. When a record is read, its numbers have exactly the bits with which they were written.
 Record measured_record(const MeasuredSample& measured, int64_t place, int64_t classes);
 

@@ -26,6 +26,11 @@ std::string to_json_line(const Prediction& prediction, const std::vector<std::st
   if (!prediction.file.empty()) json["file"] = prediction.file;
   if (!prediction.text.empty()) json["text"] = report::fit_width(prediction.text, kShownColumns);
   if (prediction.label >= 0) json["label"] = prediction.label;
+  constexpr auto kReplace = nlohmann::ordered_json::error_handler_t::replace;
+  if (!prediction.problem.empty()) {
+    json["error"] = prediction.problem;
+    return json.dump(-1, ' ', false, kReplace) + "\n";
+  }
   json["predicted"] = prediction.top.front().label;
   auto& top = json["top"] = nlohmann::ordered_json::array();
   for (const auto& guess : prediction.top)
@@ -33,7 +38,7 @@ std::string to_json_line(const Prediction& prediction, const std::vector<std::st
                    {"class", class_names.at(static_cast<size_t>(guess.label))},
                    {"probability", guess.probability}});
   if (!prediction.logits.empty()) json["logits"] = prediction.logits;
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return json.dump(-1, ' ', false, kReplace) + "\n";
 }
 
 }  // namespace cachet::tasks

@@ -5,6 +5,7 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 
 #include <cstddef>
 #include <filesystem>
@@ -13,9 +14,11 @@
 
 #include "cachet/config/counted.h"
 #include "cachet/data/order/equal_batches.h"
+#include "cachet/data/order/windowed_batches.h"
 #include "cachet/data/vision/image_kinds.h"
 #include "cachet/data/vision/image_transform.h"
 #include "cachet/io/tensors/png.h"
+#include "cachet/nn/base/regularizer.h"
 #include "cachet/ops/support/finite.h"
 #include "cachet/report/text/progress.h"
 #include "cachet/tasks/classification/large_batch.h"
@@ -75,6 +78,14 @@ data::ImageShape input_shape(const models::ImageClassifierPlan& model) {
   return {model.image.channels, model.image.height, model.image.width};
 }
 
+std::shared_ptr<const data::BatchOrder> training_order(const data::LabelledImages& images, int64_t window,
+                                                       const data::EqualBatchOptions& options,
+                                                       const data::Shard& shard) {
+  std::vector<int64_t> shard_sizes = images.images().shard_sizes();
+  if (shard_sizes.empty()) return std::make_shared<data::EqualBatches>(images.size(), options, shard);
+  return std::make_shared<data::WindowedBatches>(std::move(shard_sizes), window, options, shard);
+}
+
 // A line of text for each so many files: looking through millions of them takes minutes on some disks.
 data::IndexProgress said_now_and_then() {
   return [said = int64_t{0}](int64_t files) mutable {
@@ -97,6 +108,13 @@ std::vector<report::Picture> pictures(const std::vector<ClassifiedSample>& image
   return all;
 }
 
+/// The samples of a batch that were skipped, in ascending order of their indices.
+std::vector<SkippedSample> skipped_samples(const data::ImageBatch& batch, const data::ClassLabels& labels) {
+  std::vector<SkippedSample> skipped;
+  for (const auto& [index, problem] : batch.skipped) skipped.push_back({index, labels[index], problem});
+  return skipped;
+}
+
 struct PreparedImage : PreparedSample {
   at::Tensor image;  // (1, channels, height, width)
 };
@@ -104,8 +122,8 @@ struct PreparedImage : PreparedSample {
 class ImageTrainingBatches : public train::TrainingBatches {
  public:
   ImageTrainingBatches(models::ImageClassifier& model, data::BatchIterator<data::ImageBatch> batches,
-                       const ImageClassificationOptions& options, uint64_t seed, int64_t epoch)
-      : model_(model), batches_(std::move(batches)), options_(options), seed_(seed), epoch_(epoch) {}
+                       const ImageClassificationOptions& options, uint64_t seed, int64_t epoch, bool alone)
+      : model_(model), batches_(std::move(batches)), options_(options), seed_(seed), epoch_(epoch), alone_(alone) {}
 
   bool fetch() override {
     batch_ = batches_.next();
@@ -116,6 +134,7 @@ class ImageTrainingBatches : public train::TrainingBatches {
 
   void prepare() override {
     train::move_to(train::device_of(model_), {&batch_->images, &batch_->labels});
+    if (is_empty()) return;
     mixed_ = data::mix_batch(batch_->images, batch_->labels, model_.classes(), options_.mixing, seed_, epoch_,
                              batch_->number);
     mixed_.images = nn::with_outliers(mixed_.images, 1, options_.outliers);
@@ -126,15 +145,30 @@ class ImageTrainingBatches : public train::TrainingBatches {
   }
 
   train::ForwardResult forward() override {
+    if (is_empty()) return without_images();
     return classification_step(model_, model_.forward(mixed_.images), mixed_.targets);
   }
 
  private:
+  /// Whether all images of the whole batch were skipped. With several processes, another process may have images, and
+  /// this process takes part in their sums over the batch.
+  bool is_empty() const { return alone_ && !has_samples() && !batch_->skipped.empty(); }
+
+  /// A step of weight 0.
+  train::ForwardResult without_images() const {
+    train::ForwardResult result;
+    result.loss = at::zeros({}, batch_->images.options()).requires_grad_(true) * 0;
+    result.penalty = nn::total_penalty(model_);
+    result.metrics.push_back({"top1", at::zeros({}, batch_->images.options()), /*count=*/0});
+    return result;
+  }
+
   models::ImageClassifier& model_;
   data::BatchIterator<data::ImageBatch> batches_;
   const ImageClassificationOptions& options_;
   uint64_t seed_;
   int64_t epoch_;
+  bool alone_;  // whether this process has the whole batch
   std::optional<data::ImageBatch> batch_;
   data::MixedBatch mixed_;
 };
@@ -143,13 +177,16 @@ class ImageTrainingBatches : public train::TrainingBatches {
 
 ImageClassification::ImageClassification(const ImageClassificationPlan& plan, const train::TrainOptions& training,
                                          Splits splits)
-    : ClassificationTask(plan.profile()), options_(plan.options()), training_options_(training) {
+    : ClassificationTask(plan.profile()),
+      options_(plan.options()),
+      training_options_(training),
+      bad_images_{options_.dataset.on_bad_image, /*has_key=*/options_.dataset.kind->has_shards} {
   const ImageClassificationOptions& options = options_;
   // If the model has no names for its classes, or only the files have the size of its training images, given
   // images need the data.
   const bool names_classes = !options.dataset.class_names.empty();
   const bool absent = plan.absent_data().has_value();
-  const bool knows_names = names_classes || !options.dataset.kind->has_class_folders;
+  const bool knows_names = names_classes || !options.dataset.own_sizes();
   const auto shape = trained_shape(options);
   const bool alone = splits == Splits::given && (absent || options.is_exported || (knows_names && shape));
   const auto open = [&](data::Split split, const data::DatasetOptions& dataset) {
@@ -183,17 +220,16 @@ ImageClassification::ImageClassification(const ImageClassificationPlan& plan, co
   test_loader_.emplace(test_, plain,
                        std::make_shared<data::EqualBatches>(
                            test_->size(), data::EqualBatchOptions{training.batch_size, false, false, 0}),
-                       options.loader);
+                       options.loader, bad_images_);
   if (trains) {
     const data::ImageTransform augmented(training_->images().shape(), normalization_, options.augmentation,
                                          options.resize);
-    training_loader_.emplace(
-        training_, augmented,
-        std::make_shared<data::EqualBatches>(
-            training_->size(),
-            data::EqualBatchOptions{training.shared_batch(), true, true, training.seed, options.repeated_augmentation},
-            training.shard),
-        options.loader);
+    training_loader_.emplace(training_, augmented,
+                             training_order(*training_, options.dataset.shards.window,
+                                            data::EqualBatchOptions{training.shared_batch(), true, true, training.seed,
+                                                                    options.repeated_augmentation},
+                                            training.shard),
+                             options.loader, bad_images_);
     if (training_loader_->batches() == 0)
       throw std::invalid_argument(
           large_batch_text(training, training_->size(), options.dataset, "training image", "training images"));
@@ -204,7 +240,8 @@ ImageClassification::ImageClassification(const ImageClassificationPlan& plan, co
 
 std::unique_ptr<train::TrainingBatches> ImageClassification::training_batches(int64_t epoch, int64_t first_batch) {
   return std::make_unique<ImageTrainingBatches>(*model_, training_loader_->iterate(epoch, first_batch), options_,
-                                                training_options_.seed, epoch);
+                                                training_options_.seed, epoch,
+                                                training_options_.shard.all_parts() == 1);
 }
 
 at::Tensor ImageClassification::logits_of(at::Tensor images) {
@@ -219,12 +256,20 @@ void ImageClassification::classify_in_order(int64_t first, const UseBatch& use) 
   const int64_t size = training_options_.batch_size;
   auto batches = test_loader_->iterate(/*epoch=*/0, first / size);
   while (auto batch = batches.next()) {
-    use({batch->indices, batch->labels, logits_of(batch->images), batch->number * size, {batch->images}});
+    const at::Tensor logits =
+        batch->indices.empty() ? at::empty({0, model_->classes()}, at::kFloat) : logits_of(batch->images);
+    use({batch->indices,
+         batch->labels,
+         logits,
+         batch->number * size,
+         {batch->images},
+         skipped_samples(*batch, test_->labels())});
   }
 }
 
 std::vector<std::string> ImageClassification::data_notes() const {
   std::vector<std::string> notes = ClassificationTask::data_notes();
+  std::ranges::copy(bad_images_.notes->lines(), std::back_inserter(notes));
   for (const auto& images : {training_, test_})
     if (images) std::ranges::copy(images->images().notes(), std::back_inserter(notes));
   return notes;

@@ -73,6 +73,7 @@ class ImageClassification : public ClassificationTask, public ShowsSamples {
   std::optional<data::ImageLoader> training_loader_, test_loader_;
   std::shared_ptr<models::ImageClassifier> model_;
   data::ImageFileNotes given_notes_;
+  data::BadImageOptions bad_images_;
   bool lacks_class_names_ = false;
 };
 

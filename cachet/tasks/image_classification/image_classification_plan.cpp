@@ -28,10 +28,14 @@ data::Split read_held_out(const config::View& task, const data::DatasetOptions& 
   if (task.has("held_out")) held_out = task.choice("held_out", held_out, kHeldOutImages);
   if (held_out == data::Split::validation && !validates)
     task.problem("held_out", "needs validation images: set data.validation_fraction above 0" +
-                                 std::string(dataset.kind->has_class_folders ? ", or data.test_folder" : ""));
+                                 std::string(dataset.kind->has_class_folders ? ", or data.test_folder"
+                                             : dataset.kind->has_shards      ? ", or data.test_shards"
+                                                                             : ""));
   if (held_out == data::Split::test && !data::has_test_images(dataset))
     task.problem(task.has("held_out") ? "held_out" : "kind",
-                 "needs test images, but data.validation_folder is data.train_folder; set data.test_folder");
+                 dataset.kind->has_shards
+                     ? "needs test images, but data.validation_shards is data.train_shards; set data.test_shards"
+                     : "needs test images, but data.validation_folder is data.train_folder; set data.test_folder");
   return held_out;
 }
 
@@ -189,7 +193,7 @@ std::unique_ptr<Task> ImageClassificationPlan::build(const train::TrainOptions& 
 void ImageClassificationPlan::evaluate_all() {
   if (data::has_test_images(options_.dataset)) return;
   options_.dataset.validation_fraction = 0;
-  options_.dataset.folders.train_folder = data::ClassFolderOptions().train_folder;
+  data::separate_training_split(options_.dataset);
   options_.held_out = data::Split::test;
 }
 

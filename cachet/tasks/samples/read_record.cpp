@@ -84,6 +84,11 @@ bool ReadRecord::is_true(const char* key) const {
   return value != nullptr && value->is_boolean() && value->get<bool>();
 }
 
+std::string ReadRecord::text(const char* key) const {
+  const auto* value = json_->find(key);
+  return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
+}
+
 void SamplesOfRecords::add(int64_t sample) {
   std::vector<bool>::reference seen = seen_[static_cast<size_t>(sample)];
   if (seen)

@@ -24,7 +24,8 @@ class ReadRecord {
   /// was written.
   double number(const char* key) const;
   std::vector<double> numbers(const char* key) const;
-  bool is_true(const char* key) const;  // false if the key is missing
+  bool is_true(const char* key) const;      // false if the key is missing
+  std::string text(const char* key) const;  // empty if the key is missing
 
  private:
   struct Json;

@@ -9,6 +9,7 @@
 #include "cachet/data/text/encoders/subword_training.h"
 #include "tests/data/text/review_files.h"
 #include "tests/support/written_class_folders.h"
+#include "tests/support/written_shards.h"
 #include "tests/tasks/tiny_images.h"
 
 namespace cachet::test {
@@ -72,6 +73,7 @@ void write_subwords(const fs::path& file, bool marks) {
 void write_images_of_each_kind(const fs::path& folder) {
   write_images(folder);
   write_class_folders(folder / "folders", {"a", "b", "c", "d"}, 3, 2);
+  write_shards_of(folder / "folders", folder / "shards", 4);
   fs::create_directories(folder / "cifar10");
   write_cifar(folder / "cifar10",
               {"data_batch_1", "data_batch_2", "data_batch_3", "data_batch_4", "data_batch_5", "test_batch"}, 1);

@@ -27,6 +27,7 @@ std::map<std::string, Settings> needs_of_images(int side) {
       {"data.kind=\"cifar10\"", {"data.root=FOLDER/cifar10", resized}},
       {"data.kind=\"cifar100\"", {"data.root=FOLDER/cifar100", resized}},
       {"data.kind=\"class_folders\"", {"data.root=FOLDER/folders", resized}},
+      {"data.kind=\"shards\"", {"data.root=FOLDER/shards", resized}},
   };
 }
 

@@ -14,9 +14,6 @@
 namespace cachet::data {
 namespace {
 
-constexpr std::array<config::Choice<OnBadImage>, 2> kOnBadImage{
-    {{"stop", OnBadImage::stop}, {"skip", OnBadImage::skip}}};
-
 // What makes samples, shared by the threads of a loader.
 struct SampleMaker {
   std::shared_ptr<const DetectionSet> set;
@@ -31,8 +28,7 @@ struct SampleMaker {
     try {
       pixels = set->pixels(placed.index);
     } catch (const io::Error& error) {
-      if (on_bad_image == OnBadImage::stop)
-        throw io::Error(error.what() + std::string("; to leave out such images, set data.on_bad_image = \"skip\""));
+      if (on_bad_image == OnBadImage::stop) throw io::Error(error.what() + std::string(kHowToSkipImages));
       bad_images->add(error.what());
       skipped.emplace(placed.index, error.what());
       return std::nullopt;
@@ -58,12 +54,6 @@ struct SampleMaker {
 };
 
 }  // namespace
-
-OnBadImage read_on_bad_image(const config::View& view) {
-  return view.choice("on_bad_image", OnBadImage::stop, kOnBadImage);
-}
-
-std::shared_ptr<ImageNotes> skipped_images() { return std::make_shared<ImageNotes>("image skipped", "images skipped"); }
 
 DetectionBatch collate(std::vector<DetectionSample> samples, int64_t multiple) {
   int64_t height = 0, width = 0;

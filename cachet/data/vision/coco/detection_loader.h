@@ -13,18 +13,9 @@
 #include "cachet/data/vision/coco/detection_set.h"
 #include "cachet/data/vision/coco/detection_transform.h"
 #include "cachet/data/vision/image_notes.h"
+#include "cachet/data/vision/on_bad_image.h"
 
 namespace cachet::data {
-
-/// The treatment of an image that cannot be decoded.
-enum class OnBadImage {
-  stop,  // the run ends with an error that names the image
-  skip,  // batches leave the image out, and the run's log names it
-};
-/// Reads the key on_bad_image: "stop" or "skip".
-OnBadImage read_on_bad_image(const config::View& view);
-/// Makes an empty list of skipped images.
-std::shared_ptr<ImageNotes> skipped_images();
 
 struct DetectionBatch {
   /// The images of the batch, (B, 3, H, W) float32. Each sample is in the upper left corner of its image, with zeros
