@@ -135,6 +135,7 @@ const std::vector<KeyFamily>& key_families() {
       const bool splits = family.name.starts_with("t2t");
       family.needs.emplace("model.norm.kind=\"group\"",
                            Settings{splits ? "model.norm.groups=1" : "model.norm.groups=4"});
+      family.elsewhere.insert("train.graph=\"on\"");  // needs a GPU
     }
     return families;
   }();

@@ -1,0 +1,59 @@
+// Which runs replay their steps, and what a run reports that does not.
+#include "cachet/train/step/step_graphs.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/support/thrown_message.h"
+#include "tests/train/toy_run.h"
+
+namespace cachet::train {
+namespace {
+
+Options options_with(const std::vector<std::string>& settings) {
+  config::Document document = config::Document::from_text(test::kToyRecipe, "toy.toml");
+  for (const std::string& setting : settings) document.set(setting);
+  return test::read_toy(document);
+}
+
+/// A toy task whose passes can be replayed.
+class ReplayedToy : public test::ToyTask {
+ public:
+  std::optional<std::string> why_not_replayed() override { return std::nullopt; }
+};
+
+TEST(StepGraphs, ACpuTakesTrainingSteps) {
+  ReplayedToy task;
+  for (const char* use : {"auto", "off"}) {
+    const StepGraphs graphs = step_graphs(task, options_with({std::string("train.graph=") + use}), at::kCPU, 1);
+    EXPECT_EQ(graphs.executor, nullptr) << use;
+    EXPECT_EQ(graphs.note, "") << use;
+  }
+}
+
+TEST(StepGraphs, OnWithoutACudaDeviceIsAnErrorThatNamesTheReason) {
+  ReplayedToy task;
+  const Options options = options_with({"train.graph=on"});
+  EXPECT_EQ(test::thrown_message<std::runtime_error>([&] { step_graphs(task, options, at::kCPU, 1); }),
+            "train.graph = \"on\" is impossible: the model is not on a CUDA device; set train.graph = \"auto\"");
+}
+
+TEST(StepGraphs, EachReasonIsAClause) {
+  ReplayedToy task;
+  const auto reason = [&](const std::vector<std::string>& settings, int64_t processes = 1) {
+    return why_not_replayed(task, options_with(settings), processes).value_or("");
+  };
+  EXPECT_EQ(reason({}), "");
+  EXPECT_EQ(reason({}, /*processes=*/2), "several processes add their gradients on the host");
+  EXPECT_EQ(reason({"train.state=separate"}), "the parts of a step have states of their own (train.state)");
+  EXPECT_EQ(reason({"train.normality_passes=8"}), "train.normality_passes tests statistics on the host");
+  EXPECT_EQ(reason({"schedule.kind=one_cycle", "schedule.warmup=0 steps"}),
+            "the schedule changes the momentum in each step");
+  test::ToyTask without_description;
+  EXPECT_EQ(why_not_replayed(without_description, options_with({}), 1), "the task does not describe its micro-batches");
+}
+
+}  // namespace
+}  // namespace cachet::train
