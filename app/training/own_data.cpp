@@ -8,6 +8,7 @@
 #include "app/arguments/number_option.h"
 #include "app/arguments/recipe_argument.h"
 #include "app/arguments/weights_argument.h"
+#include "app/commands/command.h"
 #include "app/training/weights_preparation.h"
 #include "cachet/config/named_recipes.h"
 #include "cachet/config/near_names.h"

@@ -15,9 +15,9 @@ struct Prediction {
     double probability = 0;
   };
   int64_t index = 0;             // index in the evaluation split, or among the user's samples
-  std::string file, text;        // for a user's sample, one of the two is set
+  std::string file{}, text{};    // for a user's sample, one of the two is set
   int64_t label = -1;            // the true class, if it is known
-  std::vector<Guess> top;        // the most probable classes, in descending order of probability
+  std::vector<Guess> top{};      // the most probable classes, in descending order of probability
   std::vector<double> logits{};  // logit of every class, by label; empty unless requested
   std::string problem{};         // if the sample was skipped: the fault of its image; `top` is then empty
 };

@@ -29,6 +29,9 @@
 namespace cachet::train {
 namespace {
 
+/// More combinations of input shapes than this run directly, as most of them would meet no recording.
+constexpr size_t kMaxLayouts = 64;
+
 std::vector<at::Tensor> buffers_of(const torch::nn::Module& model) {
   std::vector<at::Tensor> buffers;
   for (const io::NamedTensor& buffer : io::distinct_buffers(model)) buffers.push_back(buffer.tensor.detach());
@@ -55,6 +58,7 @@ DeviceStep::DeviceStep(TrainingTask& task, const TrainOptions& options, std::vec
       average_(average),
       executor_(std::move(executor)),
       gradients_(std::move(parameters)),
+      inputs_(kMaxLayouts),
       buffers_(buffers_of(task.model())),
       flagged_(flagged_modules(task.model())) {
   const at::NoGradGuard no_grad;
@@ -117,19 +121,22 @@ void DeviceStep::micro_batch(TrainingBatches& batches, int64_t index, int64_t co
 
   const bool first = index == 0, last = index + 1 == count;
   momentum_ = rates.momentum;
-  std::string key = std::string(first ? "first;" : "") + (last ? "last;" : "") + (weight > 0 ? "" : "empty;") +
-                    host_flags() + ";" + inputs_.place(prepared->tensors);
-  const std::vector<at::Tensor> placed = [&] {
-    std::vector<at::Tensor> tensors;
-    for (const at::Tensor* tensor : prepared->tensors) tensors.push_back(*tensor);
-    return tensors;
-  }();
-  Recorded& recorded = recorded_[key];
-  task_.record_passes(true);
-  executor_->run(key, [&] {
+  const std::optional<std::string> layout = inputs_.place(prepared->tensors);
+  const std::string key = std::string(first ? "first;" : "") + (last ? "last;" : "") + (weight > 0 ? "" : "empty;") +
+                          host_flags() + ";" + layout.value_or("");
+  std::vector<at::Tensor> placed;
+  for (const at::Tensor* tensor : prepared->tensors) placed.push_back(*tensor);
+  Recorded unique;
+  Recorded& recorded = layout ? recorded_[key] : unique;
+  const auto launch = [&] {
     for (size_t i = 0; i < placed.size(); ++i) *prepared->tensors[i] = placed[i];
     work(batches, *prepared, first, last, recorded);
-  });
+  };
+  task_.record_passes(true);
+  if (layout)
+    executor_->run(key, launch);
+  else
+    executor_->run_directly(launch);
   task_.record_passes(false);
   if (std::exchange(moved_, false)) executor_->forget();
   if (last && average_ != nullptr) average_->forget_states();

@@ -24,9 +24,10 @@ std::string layout_of(const std::vector<at::Tensor*>& tensors) {
 
 }  // namespace
 
-std::string FixedTensors::place(const std::vector<at::Tensor*>& tensors) {
+std::optional<std::string> FixedTensors::place(const std::vector<at::Tensor*>& tensors) {
   const at::NoGradGuard no_grad;
   std::string layout = layout_of(tensors);
+  if (!by_layout_.contains(layout) && by_layout_.size() >= max_layouts_) return std::nullopt;
   std::vector<at::Tensor>& fixed = by_layout_[layout];
   if (fixed.empty())
     for (const at::Tensor* tensor : tensors)

@@ -28,6 +28,9 @@ class StepExecutor {
   /// that replays first runs `work` at least once. If `work` throws, the exception is passed on.
   virtual void run(const std::string& key, const std::function<void()>& work) = 0;
 
+  /// Runs `work`, which is never replayed.
+  virtual void run_directly(const std::function<void()>& work) { work(); }
+
   /// Forgets all earlier runs, because addresses of tensors have changed.
   virtual void forget() = 0;
 

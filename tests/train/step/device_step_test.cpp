@@ -248,6 +248,31 @@ TEST(DeviceStep, ARunOfTheTrainerHasTheSameMetrics) {
   }
 }
 
+TEST(FixedTensors, EqualShapesHaveOneAddressUntilThereAreTooManyShapes) {
+  FixedTensors fixed(/*max_layouts=*/2);
+  const auto place = [&](at::Tensor tensor) {
+    at::Tensor absent;
+    const auto layout = fixed.place({&tensor, &absent});
+    EXPECT_FALSE(absent.defined());
+    return std::pair(layout, tensor);
+  };
+  const at::Tensor values = at::rand({2, 3});
+  const auto [first, at_first] = place(values);
+  EXPECT_TRUE(at_first.equal(values));
+  EXPECT_FALSE(at_first.is_same(values));
+  const auto [again, at_again] = place(values + 1);
+  EXPECT_EQ(again, first);
+  EXPECT_TRUE(at_again.is_same(at_first));
+  EXPECT_TRUE(at_first.equal(values + 1));
+  const auto [integers, at_integers] = place(at::ones({2, 3}, at::kLong));
+  EXPECT_NE(integers, first);
+  const at::Tensor third = at::rand({5});
+  const auto [none, at_third] = place(third);
+  EXPECT_EQ(none, std::nullopt);
+  EXPECT_TRUE(at_third.is_same(third));
+  EXPECT_EQ(place(values).first, first);
+}
+
 // What a recording must find: the faults that a CUDA graph would hide.
 
 TEST(ReplayedCalls, RefusesAReadOnTheHost) {
