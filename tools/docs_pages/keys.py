@@ -28,8 +28,8 @@ LEFT_OUT = re.compile(r"task\.kind$|paper\.")
 # Tables whose words mean the same in every family: those of the first one are enough.
 ALIKE = ("train", "optimizer", "schedule")
 # Keys that readers ask for only if they are written, so that nothing lists them.
-ASKED_FOR = ("model.cache.length", "data.other_categories", "data.stored_size", "data.test_folder", "data.test_annotations",
-             "data.test_images", "data.validation_fraction", "data.class_names", "task.held_out", "train.limit", "train.patience",
+ASKED_FOR = ("model.cache.length", "data.other_categories", "data.stored_size", "data.test_folder", "data.test_shards",
+             "data.test_annotations", "data.test_images", "data.validation_fraction", "data.class_names", "task.held_out", "train.limit", "train.patience",
              "model.bbox_head.anchors.octave_base_scale", "model.bbox_head.anchors.scales_per_octave",
              "model.rpn_head.anchors.octave_base_scale", "model.rpn_head.anchors.scales_per_octave")
 # What a word needs in addition, so that all of its keys are read.

@@ -92,7 +92,7 @@ TEST(TrainingPictures, SayTheClassesAndTheirShares) {
   }
   EXPECT_EQ(counts, (std::set<size_t>{1, 2})) << "partners of one class, and of two";
   EXPECT_NE(mixed.note.find("mixup"), std::string::npos) << mixed.note;
-  EXPECT_NE(mixed.note.find("label smoothing"), std::string::npos) << mixed.note;
+  EXPECT_NE(mixed.note.find("Label smoothing"), std::string::npos) << mixed.note;
 }
 
 TEST(TrainingPictures, SayWhereTheBatchIsOneOfThoseThatAreNotMixed) {

@@ -26,6 +26,7 @@ const std::vector<std::pair<std::string, std::string>>& asked_for() {
       {"data.other_categories", "\"leave_out\""},
       {"data.stored_size", "[8, 8]"},
       {"data.test_folder", "\"val\""},
+      {"data.test_shards", "\"val-*.tar\""},
       {"data.test_annotations", "\"annotations/instances_val.json\""},
       {"data.test_images", "\"images/val\""},
       {"data.validation_fraction", "0.25"},

@@ -180,9 +180,9 @@ TEST(RelativeAttention, NamesWhatItRefuses) {
   RelativeAttention attention({8, 2}, biases);
   const at::Tensor x = at::randn({2, 3, 8});
   nn::AttentionArgs args;
-  expect_refused([&] { attention.forward(x, x, args); }, "must have distances (3, 8)");
+  expect_refused([&] { attention.forward(x, x, args); }, "args.relative.distances must be (3, 8)");
   args.relative = causal_positions(3, 4, x);
-  expect_refused([&] { attention.forward(x, x, args); }, "must have distances (3, 8), got [4, 8]");
+  expect_refused([&] { attention.forward(x, x, args); }, "args.relative.distances must be (3, 8), got [4, 8]");
   args.relative = causal_positions(3, 3, x);
   expect_refused([&] { attention.forward(x, x.narrow(1, 0, 2), args); },
                  "the query must be the last tokens of the context");
