@@ -284,7 +284,7 @@ TEST_F(AnalysesTest, ResultsOfInterventionsHaveTheErrorsThatAnEvaluationHas) {
   EXPECT_EQ(cells,
             (std::vector<std::string>{"zeroed", "0.298 ± 0.021", "+0.0016 ± 0.0021", "100.0 % (94.7 % to 100.0 %)"}));
   EXPECT_EQ(table.columns.at(2).name, "change of the loss");
-  EXPECT_NE(section.note.find("more than twice the standard error of this mean"), std::string::npos) << section.note;
+  EXPECT_NE(section.note.find("more than twice its standard error"), std::string::npos) << section.note;
 }
 
 TEST(LossesOfRecordsTest, AreOfSamplesPairsAndBlocksOfText) {
