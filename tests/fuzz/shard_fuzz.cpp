@@ -62,8 +62,10 @@ void read(std::span<const uint8_t> input) {
     switch (input[0] % 4) {
       case 0:
         return read_shard(std::as_bytes(bytes));
-      case 1:
-        return read_shard(std::as_bytes(std::span(with_checksums(bytes))));
+      case 1: {
+        const std::string text = with_checksums(bytes);
+        return read_shard(std::as_bytes(std::span(text)));
+      }
       case 2:
         return read_index({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
       default:
