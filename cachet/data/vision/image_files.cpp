@@ -41,12 +41,17 @@ std::vector<std::string> ImageFileNotes::lines() const {
 ImageFiles::ImageFiles(std::filesystem::path folder, std::vector<std::string> names, const ImageFileOptions& options)
     : folder_(std::move(folder)), names_(std::move(names)), options_(options) {}
 
+io::ImageReadOptions read_options(const ImageFileOptions& options, const io::ImageChooser& choose) {
+  io::ImageReadOptions read;
+  read.channels = options.channels == 1 ? io::ImageChannels::grey : io::ImageChannels::rgb;
+  read.strict = options.strict_images;
+  read.choose = choose;
+  read.orientation = options.orientation;
+  return read;
+}
+
 io::DecodedImage ImageFiles::decoded(int64_t index, const io::ImageChooser& choose) const {
-  io::ImageReadOptions options;
-  options.channels = options_.channels == 1 ? io::ImageChannels::grey : io::ImageChannels::rgb;
-  options.strict = options_.strict_images;
-  options.choose = choose;
-  options.orientation = options_.orientation;
+  io::ImageReadOptions options = read_options(options_, choose);
   if (digests_->is_kept())
     options.see_bytes = [&](std::span<const std::byte> bytes) { digests_->add(index, digest_of(bytes)); };
   io::DecodedImage image = io::read_image(path(index), options);

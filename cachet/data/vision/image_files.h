@@ -22,6 +22,9 @@ struct ImageFileOptions {
   io::OrientationRule orientation = io::OrientationRule::ignore;
 };
 
+/// Returns the options with which an image file is decoded: `options`, and the region that `choose` chooses.
+io::ImageReadOptions read_options(const ImageFileOptions& options, const io::ImageChooser& choose);
+
 /// Reads the key orientation, the treatment of the EXIF orientation: "apply" or "ignore".
 io::OrientationRule read_orientation(const config::View& view, io::OrientationRule usual);
 /// Returns "apply" or "ignore".

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "cachet/data/order/equal_batches.h"
+#include "tests/support/equal_batches.h"
 
 namespace cachet::data {
 namespace {
@@ -40,16 +41,6 @@ std::vector<ImageBatch> all_batches(const ImageLoader& loader, int64_t epoch, in
   return batches;
 }
 
-void expect_same(const std::vector<ImageBatch>& left, const std::vector<ImageBatch>& right) {
-  ASSERT_EQ(left.size(), right.size());
-  for (size_t i = 0; i < left.size(); ++i) {
-    EXPECT_EQ(left[i].number, right[i].number);
-    EXPECT_EQ(left[i].indices, right[i].indices);
-    EXPECT_TRUE(left[i].labels.equal(right[i].labels));
-    EXPECT_TRUE(left[i].images.equal(right[i].images));
-  }
-}
-
 TEST(ImageLoader, BatchesAreTheSameForAnyNumberOfWorkers) {
   for (const ResizeOptions& resize : {ResizeOptions{}, ResizeOptions{.image_size = 12}}) {
     const auto loader = [&](int64_t workers) {
@@ -58,7 +49,7 @@ TEST(ImageLoader, BatchesAreTheSameForAnyNumberOfWorkers) {
     };
     const auto alone = all_batches(loader(0), 3);
     EXPECT_EQ(alone.size(), 13u);
-    for (const int64_t workers : {1, 2, 5}) expect_same(all_batches(loader(workers), 3), alone);
+    for (const int64_t workers : {1, 2, 5}) test::expect_equal_batches(all_batches(loader(workers), 3), alone);
   }
 }
 
@@ -66,7 +57,7 @@ TEST(ImageLoader, StartsAtAnyBatch) {
   const ImageLoader loader(loader_images(), all_augmentations(), equal({.batch_size = 6, .seed = 1}), {.workers = 2});
   const auto whole = all_batches(loader, 7);
   for (int64_t first = 0; first <= loader.batches(); ++first) {
-    expect_same(all_batches(loader, 7, first), {whole.begin() + first, whole.end()});
+    test::expect_equal_batches(all_batches(loader, 7, first), {whole.begin() + first, whole.end()});
   }
   EXPECT_THROW(loader.iterate(0, loader.batches() + 1), std::out_of_range);
   EXPECT_THROW(loader.iterate(0, -1), std::out_of_range);
@@ -188,7 +179,7 @@ TEST(ImageLoader, RepeatsSamplesEachAugmentedAnew) {
     }
   }
   EXPECT_GE(differing, 4) << "of six; some draw nothing";
-  expect_same(all_batches(loader(3), 2, 3), {thrice.begin() + 3, thrice.end()});
+  test::expect_equal_batches(all_batches(loader(3), 2, 3), {thrice.begin() + 3, thrice.end()});
 }
 
 TEST(ImageLoader, RefusesAnotherShape) {

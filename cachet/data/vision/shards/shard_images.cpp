@@ -73,15 +73,10 @@ std::string ShardImages::name(int64_t index) const {
 }
 
 at::Tensor ShardImages::region(int64_t index, const io::ImageChooser& choose) const {
-  io::ImageReadOptions options;
-  options.channels = options_.channels == 1 ? io::ImageChannels::grey : io::ImageChannels::rgb;
-  options.strict = options_.strict_images;
-  options.choose = choose;
-  options.orientation = options_.orientation;
   const auto bytes = files_->read(positions_.at(static_cast<size_t>(index)).shard, sample(index));
   if (digests_->is_kept()) digests_->add(index, digest_of(bytes));
   const std::string shown = name(index);
-  io::DecodedImage image = io::decode_image(bytes, shown, options);
+  io::DecodedImage image = io::decode_image(bytes, shown, read_options(options_, choose));
   notes_->add(shown, image, options_.orientation);
   return std::move(image.pixels);
 }

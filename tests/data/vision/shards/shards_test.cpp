@@ -17,6 +17,7 @@
 #include "cachet/data/vision/shards/shard_writer.h"
 #include "cachet/io/error.h"
 #include "tests/support/bytes.h"
+#include "tests/support/equal_batches.h"
 #include "tests/support/tar_files.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"
@@ -86,16 +87,6 @@ std::vector<int64_t> sorted(std::vector<int64_t> indices) {
   return indices;
 }
 
-void expect_equal_batches(const std::vector<ImageBatch>& left, const std::vector<ImageBatch>& right) {
-  ASSERT_EQ(left.size(), right.size());
-  for (size_t i = 0; i < left.size(); ++i) {
-    EXPECT_EQ(left[i].number, right[i].number);
-    EXPECT_EQ(left[i].indices, right[i].indices);
-    EXPECT_TRUE(left[i].labels.equal(right[i].labels));
-    EXPECT_TRUE(left[i].images.equal(right[i].images));
-  }
-}
-
 TEST_F(ShardsTest, HaveTheImagesOfTheFolders) {
   write();
   for (const Split split : {Split::train, Split::test}) {
@@ -121,7 +112,7 @@ TEST_F(ShardsTest, BatchesEqualThoseOfTheFoldersInTheSameOrder) {
   const auto order = std::make_shared<WindowedBatches>(shards->images().shard_sizes(), 5, options);
   const ImageLoader of_shards(shards, small_crops(), order, {.workers = 0});
   const ImageLoader of_files(of_folders(Split::train), small_crops(), order, {.workers = 0});
-  expect_equal_batches(batches_of(of_shards, 3), batches_of(of_files, 3));
+  test::expect_equal_batches(batches_of(of_shards, 3), batches_of(of_files, 3));
 }
 
 TEST_F(ShardsTest, AShuffledSplitHasTheSameImages) {
@@ -144,7 +135,7 @@ TEST_F(ShardsTest, BatchesAreTheSameForAnyNumberOfWorkersAndProcesses) {
   const auto images = open_dataset(options(), Split::train);
   const EqualBatchOptions options{.batch_size = 6, .drop_last = false, .seed = 9};
   const auto whole = batches_of(loader_of(images, options), 2);
-  expect_equal_batches(whole, batches_of(loader_of(images, options, 5, {}, /*workers=*/3), 2));
+  test::expect_equal_batches(whole, batches_of(loader_of(images, options, 5, {}, /*workers=*/3), 2));
   for (const int64_t processes : {2, 3}) {
     std::vector<std::vector<ImageBatch>> parts;
     for (int64_t rank = 0; rank < processes; ++rank)
@@ -169,7 +160,7 @@ TEST_F(ShardsTest, AnEpochContinuesWithoutReadingWhatWasSeen) {
   whole.erase(whole.begin(), whole.begin() + 2);
   const auto again = open_dataset(this->options(), Split::train);
   again->images().keep_digests();
-  expect_equal_batches(batches_of(loader_of(again, options), 1, 2), whole);
+  test::expect_equal_batches(batches_of(loader_of(again, options), 1, 2), whole);
   const std::vector<int64_t> read = again->images().files_read();
   EXPECT_EQ(read.size() + seen.size(), 15u);
   for (const int64_t index : seen) EXPECT_FALSE(std::ranges::binary_search(read, index)) << index;
@@ -283,8 +274,8 @@ TEST_F(ShardsTest, SeveralThreadsReadMoreShardsThanAreOpen) {
   const auto images = open_dataset(options(), Split::train);
   ASSERT_EQ(images->size(), 150);
   const auto options = EqualBatchOptions{.batch_size = 10, .seed = 1};
-  expect_equal_batches(batches_of(loader_of(images, options, 150, {}, 4), 0),
-                       batches_of(loader_of(images, options, 150), 0));
+  test::expect_equal_batches(batches_of(loader_of(images, options, 150, {}, 4), 0),
+                             batches_of(loader_of(images, options, 150), 0));
 }
 
 TEST_F(ShardsTest, TheWriterGivesEqualBytes) {
