@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cachet/train/machine/process_setup.h"
+#include "cachet/train/step/flagged_modules.h"
 
 namespace cachet::train {
 namespace {
@@ -45,8 +46,7 @@ int64_t copies_in_memory(const TrainOptions& options) {
 PartStates::PartStates(torch::nn::Module& model, const TrainOptions& options)
     : model_(model), rule_(options.state), shard_(options.shard), buffers_(io::distinct_buffers(model)) {
   if (own() == 1) return;
-  for (const auto& module : model.modules(/*include_self=*/false))
-    if (auto* flagged = dynamic_cast<ops::HostFlag*>(module.get())) flagged_.push_back(flagged);
+  flagged_ = flagged_modules(model);
   const RandomStateKept random(model);
   for (int64_t i = 0; i < own(); ++i) {
     if (number(i) > 0) seed_draws(options.seed, number(i));

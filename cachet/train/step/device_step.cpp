@@ -23,6 +23,7 @@
 #include "cachet/ops/support/retained_values.h"
 #include "cachet/train/machine/device.h"
 #include "cachet/train/machine/process_setup.h"
+#include "cachet/train/step/flagged_modules.h"
 #include "cachet/train/step/gradients.h"
 #include "cachet/train/step/precision.h"
 
@@ -36,13 +37,6 @@ std::vector<at::Tensor> buffers_of(const torch::nn::Module& model) {
   std::vector<at::Tensor> buffers;
   for (const io::NamedTensor& buffer : io::distinct_buffers(model)) buffers.push_back(buffer.tensor.detach());
   return buffers;
-}
-
-std::vector<ops::HostFlag*> flagged_modules(torch::nn::Module& model) {
-  std::vector<ops::HostFlag*> flagged;
-  for (const auto& module : model.modules(/*include_self=*/false))
-    if (auto* one = dynamic_cast<ops::HostFlag*>(module.get())) flagged.push_back(one);
-  return flagged;
 }
 
 at::Tensor as_numbers(const at::Tensor& tensor) { return tensor.detach().to(at::kDouble).reshape({-1}); }
@@ -176,7 +170,7 @@ void DeviceStep::work(TrainingBatches& batches, const PreparedBatch& prepared, b
     recorded.micro_batch.metrics.push_back(metric.name);
     numbers.push_back(as_numbers(metric.total));
   }
-  if (last) update(first, momentum_, numbers);
+  if (last) update(first, numbers);
   recorded.numbers = at::cat(numbers);
   recorded.host_flags = host_flags();
   recorded.retained = retained.take();
@@ -191,7 +185,7 @@ void DeviceStep::begin() {
   if (!buffers_.empty()) at::_foreach_copy_(buffers_before_, buffers_);
 }
 
-void DeviceStep::update(bool single, std::optional<double> momentum, std::vector<at::Tensor>& numbers) {
+void DeviceStep::update(bool single, std::vector<at::Tensor>& numbers) {
   moved_ = gradients_.fix() || moved_;
   std::vector<at::Tensor> gradients = gradients_.gradients();
   if (!gradients.empty()) {
@@ -214,7 +208,7 @@ void DeviceStep::update(bool single, std::optional<double> momentum, std::vector
   // The fused operators of LibTorch take a float32 rate on CUDA, and any rate on the CPU.
   const at::ScalarType type_of_rate = stopped_.is_cpu() ? at::kDouble : at::kFloat;
   for (int i = 0; i < optimizer_.groups(); ++i) rates.push_back(scalar(kFirstRate + i, type_of_rate));
-  optimizer_.step({rates, momentum, skipped});
+  optimizer_.step({rates, momentum_, skipped});
   for (size_t i = 0; i < buffers_.size(); ++i)
     buffers_[i].copy_(at::where(stopped_ > 0, buffers_before_[i], buffers_[i]));
   if (average_ != nullptr) average_->update(scalars_[kAverageWeight] * (1 - stopped_.to(at::kDouble)));

@@ -67,7 +67,7 @@ class DeviceStep {
   /// The device work of a micro-batch.
   void work(TrainingBatches& batches, const PreparedBatch& prepared, bool first, bool last, Recorded& recorded);
   void begin();
-  void update(bool single, std::optional<double> momentum, std::vector<at::Tensor>& numbers);
+  void update(bool single, std::vector<at::Tensor>& numbers);
   /// The facts that modules store on the host. They decide which operations a pass calls.
   std::string host_flags() const;
   at::Tensor scalar(int index, at::ScalarType type) const;

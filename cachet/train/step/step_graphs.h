@@ -19,7 +19,7 @@ std::optional<std::string> why_not_replayed(TrainingTask& task, const Options& o
 /// The executor of a run's steps, and a line about the steps for the log and `--dry-run`.
 struct StepGraphs {
   std::unique_ptr<StepExecutor> executor;  // null: the steps are TrainingSteps
-  std::string note;                        // empty on the CPU, unless train.graph is "on"
+  std::string note;                        // empty on the CPU
 };
 
 /// Chooses the executor by train.graph: a CUDA device replays the steps if they can be replayed, unless train.graph is

@@ -7,9 +7,8 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
-#include <algorithm>
-#include <deque>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "cachet/train/machine/error_message.h"
@@ -72,15 +71,9 @@ class CudaExecutor final : public StepExecutor {
     pool_.reset();
   }
 
-  // The host numbers must stay until the copy is made: the pinned vector of the step before the last one is free,
-  // because its numbers were read.
+  // LibTorch keeps the memory of the pinned vector until the copy is made.
   void write(const std::vector<double>& numbers, const at::Tensor& vector) override {
-    at::Tensor pinned = at::tensor(numbers, at::kDouble).pin_memory();
-    vector.copy_(pinned, /*non_blocking=*/true);
-    at::cuda::CUDAEvent copied;
-    copied.record();
-    written_.emplace_back(std::move(pinned), std::move(copied));
-    while (written_.size() > 1 && written_.front().second.query()) written_.pop_front();
+    vector.copy_(at::tensor(numbers, at::kDouble).pin_memory(), /*non_blocking=*/true);
   }
 
   std::unique_ptr<HostRead> read(const at::Tensor& vector) override { return std::make_unique<CudaRead>(vector); }
@@ -127,7 +120,6 @@ class CudaExecutor final : public StepExecutor {
   std::map<std::string, Recording> recordings_;
   std::optional<at::cuda::MempoolId_t> pool_;  // the graphs share memory, because they never run at once
   size_t graphs_ = 0;
-  std::deque<std::pair<at::Tensor, at::cuda::CUDAEvent>> written_;
   std::vector<std::string> notes_;
 };
 
