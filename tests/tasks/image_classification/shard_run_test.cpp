@@ -126,7 +126,7 @@ class DamagedShardRun : public ShardRun {
     write("train-0.tar", 10, 3);
     write("val-0.tar", 5, 1);
   }
-  /// Writes a shard of `count` samples, of which one is damaged.
+  /// Writes a shard of `count` samples. The image of one sample is damaged.
   void write(const std::string& name, int count, int damaged) const {
     std::vector<test::TarPart> parts;
     for (int i = 0; i < count; ++i) {
