@@ -7,7 +7,7 @@ PYTHONS ?= python3.10 python3.13
 BUILD := build/release
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-fast docs tutorials peers export-matrix first-hour robustness fuzz trial-times memory-check bench evidence install wheel sdist format check-format check-layers check-python check-extras check-wheel-forms ci clean
+.PHONY: help setup build demo test test-fast docs tutorials peers export-matrix first-hour dry-runs robustness fuzz trial-times memory-check bench evidence install wheel sdist format check-format check-layers check-python check-extras check-wheel-forms ci clean
 
 help:  ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -50,11 +50,14 @@ export-matrix: build-tests  ## compare exports of all models, plug-ins, engines 
 	CACHET_EXPORT_RESULTS=$(BUILD)/export-matrix python3 tests/app/export_matrix_test.py $(BUILD)/cachet
 	CACHET_ROBUSTNESS=full python3 tests/app/tampered_exports_test.py $(BUILD)/cachet
 
-FUZZ_ALL_SECONDS := 475200  # processor time for all readers: 132 hours
 first-hour: build-tests  ## run the ten journeys of docs/start/first-hour.md with the installed command; ONLY=text
 	ctest --test-dir $(BUILD) --output-on-failure --tests-regex '^first_hour\.install$$'
 	python3 tests/first_hour/first_hour_test.py $(BUILD)/first_hour/installed $(if $(ONLY),-k '$(ONLY)')
 
+dry-runs: build  ## take a step, an evaluation and a checkpoint of every recipe, without its data
+	CACHET_ROBUSTNESS=full python3 tests/app/dry_runs_test.py $(BUILD)/cachet
+
+FUZZ_ALL_SECONDS := 475200  # processor time for all readers: 132 hours
 robustness: build-tests  ## run the robustness tests at their full size (days)
 	CACHET_ROBUSTNESS=full ctest --test-dir $(BUILD) --output-on-failure --tests-regex Robustness --no-tests=error --timeout 0
 	tools/coverage

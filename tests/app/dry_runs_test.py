@@ -1,12 +1,23 @@
-"""Every recipe below recipes/ builds its model, takes a step, evaluates and writes a checkpoint, wherever it is tried."""
+"""Every recipe below recipes/ builds its model, takes a step, evaluates and writes a checkpoint, wherever it is tried. `make dry-runs`
+tries all of them. Without CACHET_ROBUSTNESS=full, a third is tried: the next commit tries another third."""
 import concurrent.futures
+import os
 import pathlib
+import subprocess
 import tempfile
 
 import command
 
 RECIPES = command.ROOT / "recipes"
 AT_ONCE = 2  # each on a thread of its own: the largest takes 2.5 GiB
+TURNS = 3
+
+
+def recipes_of_this_turn(recipes):
+    if os.environ.get("CACHET_ROBUSTNESS") == "full":
+        return recipes
+    counted = subprocess.run(["git", "rev-list", "--count", "HEAD"], cwd=command.ROOT, capture_output=True, text=True, check=False)
+    return recipes[int(counted.stdout or 0) % TURNS::TURNS]  # the first third in a folder without git
 
 
 class DryRuns(command.CommandTest):
@@ -36,7 +47,9 @@ class DryRuns(command.CommandTest):
         self.assertTrue(recipes, f"there are no recipes below {RECIPES}")
         with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
             self.folder = pathlib.Path(scratch)
-            for recipe, done in zip(recipes, pool.map(self.dry_run, recipes)):
+            tried = recipes_of_this_turn(recipes)
+            self.assertTrue(tried)
+            for recipe, done in zip(tried, pool.map(self.dry_run, tried)):
                 with self.subTest(recipe=str(recipe.relative_to(command.ROOT))):
                     self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
                     # The demo's images come with Cachet and are found from every folder.
