@@ -73,7 +73,7 @@ void score_translations(std::vector<TranslatedSentence> sentences, const metrics
 std::string to_json(const TranslationEvaluation& evaluation);
 std::optional<TranslationEvaluation> translation_evaluation_from_json(const std::string& text);
 
-/// Returns the sections of a run's page on the evaluation.
+/// Returns the sections that show the evaluation on the page of a run.
 std::vector<report::Section> translation_sections(const TranslationEvaluation& evaluation);
 
 }  // namespace cachet::tasks
