@@ -331,7 +331,12 @@ std::string answer(Steps& steps, const std::string& line) {
   throw std::runtime_error("an unknown command: " + line);
 }
 
-std::string first_line(const std::exception& error) { return train::first_line(train::error_message(error)); }
+/// The message of an error in one line.
+std::string one_line(const std::exception& error) {
+  std::string message = train::error_message(error).substr(0, 600);
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  return message;
+}
 
 int run(const std::vector<std::string>& words) {
   if (words.size() < 6) {
@@ -347,7 +352,7 @@ int run(const std::vector<std::string>& words) {
                             .batch = std::stoll(words[2]),
                             .settings = {words.begin() + 5, words.end()}});
   } catch (const std::exception& error) {
-    std::cout << first_line(error) << std::endl;
+    std::cout << one_line(error) << std::endl;
     return 1;
   }
   std::cout << "ready" << std::endl;
@@ -355,7 +360,7 @@ int run(const std::vector<std::string>& words) {
     try {
       std::cout << answer(*steps, line) << std::endl;
     } catch (const std::exception& error) {
-      std::cout << "error " << first_line(error) << std::endl;
+      std::cout << "error " << one_line(error) << std::endl;
     }
   }
   return 0;

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Compares captured steps of Cachet on a GPU with PyTorch on the same GPU, and writes a JSON line for each comparison when it ends.
 
-usage: measure.py ROW... --programs FOLDER -o FILE [--rounds N] [--seconds S] [--limit S] [--models GLOB] [--compile MODES] [--trial]
+usage: measure.py ROW... --programs FOLDER -o FILE [--rounds N] [--limit SECONDS] [--models GLOB] [--compile MODES] [--trial]
 
 ROW is one of models_128, models_32, cache, published_cache, un_training, un_folded and loader, or `first` for the first four. FOLDER
-has the programs classifier_steps_benchmark and cachet (`benchmarks/gpu/pack.py` makes it). GRC_SRC names a checkout of the published
-cached code. --limit ends the measurements after this number of seconds. --compile lists modes of torch.compile (reduce-overhead,
-max-autotune), or is none. --trial tries everything on the CPU with small models.
+has the programs classifier_steps_benchmark and cachet (`benchmarks/gpu/pack.py` makes it). GRC_SRC and UN_SRC name checkouts of the
+published codes, as in benchmarks/whole_models.py. --limit ends the measurements after this number of seconds. --compile lists modes of
+torch.compile (reduce-overhead, max-autotune); `none` leaves them out. --trial tries everything on the CPU in small batches.
 
 Before a comparison is timed, two checks are made, and a line whose checks fail is void and has the reason:
 - Results. The reference is the other program in float32. On the same weights and images, the relative distance of our logits from
@@ -175,14 +175,14 @@ def peer_weights(peer, module, folder):
     """Writes the weights of a peer with the names of its code base."""
     write_safetensors(folder / "weights.safetensors",
                       {peer.rename(name): tensor.cpu() for name, tensor in module.state_dict().items()
-                       if tensor.dtype in (torch.float32, torch.int64, torch.uint8)})
+                       if tensor.dtype in (torch.float32, torch.int64, torch.uint8) and name not in peer.computed})
 
 
 def reference_file(peer, module, found, folder):
     """The results as a file of weights: gradients instead of parameters, so that the map of names converts them."""
     tensors = {peer.rename(name): tensor for name, tensor in found.items()}
     for name, buffer in module.named_buffers():
-        tensors.setdefault(peer.rename(name), buffer.cpu().float())
+        tensors.setdefault(peer.rename(name), buffer.cpu())
     write_safetensors(folder / "reference.safetensors", tensors)
 
 
@@ -287,6 +287,7 @@ SMALL_VIT = VIT + " image_size=32 embed_dim=48 depth=2 num_heads=6 classes=10"
 CACHE = " cache.kind=grc"
 PUBLISHED = CACHE + " cache.variant=official"
 UN = " norm.kind=un"
+T2T = "name=t2t_vit_14 token_dropout=0"  # draws of two programs differ
 
 
 def timm_models(setting):
@@ -326,8 +327,9 @@ def measure_published_cache(setting, row):
 
 
 def measure_un_training(setting, row):
-    for label, model in (("T2T-ViT-14", "name=t2t_vit_14"), *([("small ViT", SMALL_VIT)] if setting.options.trial else [])):
+    for label, model in (("T2T-ViT-14", T2T), *([("small ViT", SMALL_VIT)] if setting.options.trial else [])):
         compare_with_own(setting, row, label, model + UN, "LayerNorm", model, ("train", "train"), "bf16", 128, 0.85)
+    compare_with_peer(setting, row, "T2T-ViT-14", T2T + UN, peers.published_un(), "train", "bf16", 128, (3.0, 3.0))
 
 
 def measure_un_folded(setting, row):

@@ -2,12 +2,12 @@
 """Makes the folder that travels to a machine with a GPU: programs, their libraries and the peers' wheels. Fails if everything that
 travels is larger than a limit.
 
-usage: pack.py BUILD FOLDER [--wheels FOLDER] [--published FOLDER] [--limit MIB]
+usage: pack.py BUILD FOLDER [--wheels FOLDER] [--grc FOLDER] [--un FOLDER] [--limit MIB]
 
 BUILD is the folder of a CUDA build whose LibTorch has the version of the LibTorch on that machine (`tools/check-torch VERSION` makes
 one). FOLDER gets the programs `cachet`, `classifier_steps_benchmark` and, if they are built, `ops_tests` and `models_tests`, without
 debug symbols, and in `lib` the libraries of Cachet and those of the system that they load. So it also suits `tools/check-device --built FOLDER`. --wheels copies wheels, and
---published a checkout of the published cached code (GRC_SRC). The repository's own files travel, too, and count. Prints the sizes and
+--grc and --un copy checkouts of the published codes (GRC_SRC, UN_SRC). The repository's own files travel, too, and count. Prints the sizes and
 the commands for the machine.
 """
 import argparse
@@ -20,6 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = {"cachet": "cachet_command", "classifier_steps_benchmark": "classifier_steps_benchmark"}  # and their targets
 TESTS = ("ops_tests", "models_tests")
 EVERYWHERE = ("libc.", "libm.", "libdl.", "libpthread.", "librt.", "libgcc_s.", "libstdc++.", "libgomp.", "libresolv.", "libcachet")
+CODES = {"grc": "gated recurrent caches", "un": "unified normalization"}
 MIB = 1 << 20
 ROWS = ("models_128", "models_32", "cache", "published_cache", "un_training", "un_folded", "loader")
 
@@ -68,7 +69,8 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--wheels", type=pathlib.Path, metavar="FOLDER", help="wheels of Python packages that the machine lacks")
-    parser.add_argument("--published", type=pathlib.Path, metavar="FOLDER", help="a checkout of the published cached code")
+    for code, what in CODES.items():
+        parser.add_argument(f"--{code}", type=pathlib.Path, metavar="FOLDER", help=f"the published code of {what}")
     parser.add_argument("--limit", type=float, default=64, metavar="MIB", help="largest size of everything that travels (64)")
     options = parser.parse_args()
     missing = [name for name in PROGRAMS if not (options.build / name).exists()]
@@ -83,8 +85,10 @@ def main():
     copy_system_libraries(options.build, options.folder)
     if options.wheels:
         shutil.copytree(options.wheels, options.folder / "wheels")
-    if options.published:
-        shutil.copytree(options.published, options.folder / "published", ignore=shutil.ignore_patterns(".git"))
+    codes = {code: folder for code in CODES if (folder := getattr(options, code))}
+    for code, folder in codes.items():
+        ignored = shutil.ignore_patterns(".git", "*.png", "*.gif", "*.ipynb", "*.jpg")
+        shutil.copytree(folder, options.folder / code, ignore=ignored)
     packed = set(options.folder.resolve().rglob("*"))
     sizes = {str(options.folder): size_of(packed), "the repository": size_of(path for path in repository_files() if path not in packed)}
     for what, size in sizes.items():
@@ -97,8 +101,8 @@ def main():
     if options.wheels:
         prefix += (f"python3 -m pip install -q --no-index --no-deps --target /tmp/wheels {options.folder}/wheels/*.whl && "
                    "export PYTHONPATH=/tmp/wheels && ")
-    if options.published:
-        prefix += f"export GRC_SRC=$PWD/{options.folder}/published && "
+    for code in codes:
+        prefix += f"export {code.upper()}_SRC=$PWD/{options.folder}/{code} && "
     for row in ROWS:
         print(f"  {prefix}python3 benchmarks/gpu/measure.py {row} --programs {options.folder} -o rows.jsonl")
 

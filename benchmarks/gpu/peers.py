@@ -24,6 +24,7 @@ class Peer(typing.NamedTuple):
     rename: typing.Callable = staticmethod(lambda name: name)
     keeps_state: bool = False  # whether forward passes change it
     mixes_types: bool = False  # so that it runs only under autocast
+    computed: tuple = ()  # names of tensors that ours compute
 
 
 def vit_name(name):
@@ -51,6 +52,10 @@ def published_vit():
 
 def published_pvt_tiny():
     return Peer("published code", lambda: published_models.published_pvt_tiny(True), "grc", keeps_state=True, mixes_types=True)
+
+
+def published_un():
+    return Peer("published code", published_models.published_t2t_with_un, "t2t", keeps_state=True, computed=("pos_embed",))
 
 
 def wait_for(device):

@@ -159,7 +159,12 @@ class Pack(unittest.TestCase):
             folder, wheels = pathlib.Path(scratch) / "packed", pathlib.Path(scratch) / "wheels"
             wheels.mkdir()
             (wheels / "some.whl").write_bytes(bytes(3 << 20))
-            said = self.pack(folder, "--wheels", wheels, "--limit", "1000")
+            code = pathlib.Path(scratch) / "code"
+            (code / "core").mkdir(parents=True)
+            (code / "core/layer.py").write_text("x = 1\n")
+            said = self.pack(folder, "--wheels", wheels, "--grc", code, "--limit", "1000")
+            self.assertIn(f"export GRC_SRC=$PWD/{folder}/grc && python3", said)
+            self.assertTrue((folder / "grc/core/layer.py").exists())
             size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / (1 << 20)
             self.assertIn(f"{folder}: {size:.1f} MiB", said)
             for row in measure.ROWS:
