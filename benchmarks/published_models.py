@@ -97,6 +97,22 @@ def published_t2t():
         return importlib.import_module("models.t2t_vit").T2t_vit_14()
 
 
+def published_t2t_with_un():
+    """T2T-ViT-14 with unified normalization as in the middle of a run, after the warm-up of its norms, without dropout."""
+    if not checkout("UN_SRC"):
+        return None
+    with contextlib.redirect_stdout(sys.stderr):
+        models = importlib.import_module("models.t2t_vit")
+        norm = functools.partial(models.UN1d, window_size=4, warmup_iters=0, outlier_filtration=True)
+        model = models.T2T_ViT(tokens_type="performer", embed_dim=384, depth=14, num_heads=6, mlp_ratio=3.0, norm_layer=norm)
+    for module in model.modules():
+        if isinstance(module, models.UN1d):
+            module.iters.fill_(1200)  # the code treats the first 1,000 steps apart
+        if isinstance(module, nn.Dropout):
+            module.p = 0.0
+    return model
+
+
 def published_norm(channels):
     """The published unified normalization without its warm-up, from the checkout that UN_SRC names."""
     source = os.environ.get("UN_SRC")

@@ -10,7 +10,8 @@ class ServedProgram:
         self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         said = self._process.stdout.readline().split()
         if said[:1] != ["ready"]:
-            sys.exit(f"{words[0]} did not start")
+            self.close()
+            sys.exit(f"{words[0]} did not start" + (f": {' '.join(said)}" if said else ""))
         self.ready = said[1:]
 
     def ask(self, line):
@@ -22,3 +23,4 @@ class ServedProgram:
     def close(self):
         self._process.stdin.close()
         self._process.wait()
+        self._process.stdout.close()

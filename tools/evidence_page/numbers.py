@@ -74,7 +74,7 @@ class Comparisons:
 
 HELPERS = {each.__name__: each for each in (
     verdicts.above, verdicts.below, verdicts.equal, verdicts.every, writing.interval, writing.effect, writing.seeds,
-    writing.spread, writing.span, writing.count, writing.ratio, writing.probability, pooled_sd, variance_ratio, abs, min, max, sum, list, zip)}
+    writing.spread, writing.result, writing.span, writing.count, writing.ratio, writing.probability, pooled_sd, variance_ratio, abs, min, max, sum, list, zip)}
 HELPERS["below_5"] = lambda difference: verdicts.below(difference, -5)
 HELPERS["above_5"] = lambda difference: verdicts.above(difference, 5, opposite_below=0)
 

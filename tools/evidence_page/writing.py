@@ -52,6 +52,16 @@ def spread(values, digits=2):
     return f"{written(values.mean, f'.{digits}f')} ± {written(values.sd, f'.{digits}f')}"
 
 
+def result(sweep, name, digits=2):
+    """The runs of a variant, or "not run" as long as the file has none of them."""
+    if name not in sweep.variants:
+        return "not run"
+    values = sweep[name]
+    if values.n == 0:
+        return "not finite"
+    return f"{written(values.mean, f'.{digits}f')} (1 seed)" if values.n == 1 else f"{spread(values, digits)} ({values.n} seeds)"
+
+
 def span(numbers, digits=1):
     """The smallest and the largest, or one number if they are written alike."""
     first, last = (written(each, f".{digits}f") for each in (min(numbers), max(numbers)))
