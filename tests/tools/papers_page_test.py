@@ -87,7 +87,7 @@ class PapersPage(unittest.TestCase):
         page = PAGE.replace("\nB\n", "\nB\nD\n").replace("<!-- differences", "### What differs: all\n\nWords:\n\n<!-- differences")
         self.write("docs/papers.md", page)
         self.run_tool()
-        self.assertIn("\nDifferences from the paper in all rows that have a recipe: so.\n\n| row | the paper | recipe or command | [differs](#what-differs-all) |\n", self.page())
+        self.assertIn("\nAll recipes of this table differ from the paper; they have: so.\n\n| row | the paper | recipe or command | [differs](#what-differs-all) |\n", self.page())
         self.assertIn("| A | 1 % | `vit_a --seeds 5` | why not |\n| B | 3 % | `vit_b` | |\n", self.page())
 
     def test_devices_are_those_of_the_recipes(self):
