@@ -92,7 +92,7 @@ class TrainQueue(command.FolderTest):
         # The failed run is tried again, without training the others, and a corrected row is trained.
         self.assertNotIn("plain/seed-0: training", self.queue("queue", code=1))
         self.write_rows(ROWS.replace("model.no_such_key=1", "model.depth=2"))
-        self.assertIn("5 of 5 runs ended", self.queue("queue"))
+        self.assertIn("5 of 5 runs ended; nothing is left", self.queue("queue"))
 
     def test_a_killed_queue_resumes(self):
         self.write_rows(ROWS.replace("model.no_such_key=1", "model.depth=2"))
@@ -154,6 +154,12 @@ class TrainQueue(command.FolderTest):
         said = self.queue("again", "--seeds", "1", code=1)
         self.assertIn("2 of 3 runs ended", said)
         self.assertNotIn("plain/seed-0: training", said)
+
+    def test_evidence_is_next_to_the_rows(self):
+        self.queue("queue", "--seeds", "1", "--evidence", code=1)
+        rows = list(csv.DictReader((self.folder / "rows.csv").read_text().splitlines()))
+        self.assertEqual([row["run"] for row in rows], ["cached/seed-0", "plain/seed-0"])
+        self.assertIn("2 of 3 runs ended", self.queue("other", "--seeds", "1", "--evidence", "--list"))
 
     def test_mistakes_in_rows(self):
         for text, message in (("[rows.a]\nrecipes = 'x'", r"\[rows.a\] has the unknown key recipes"), ("[rows.a]", "has no recipe"),
