@@ -19,6 +19,7 @@
 namespace cachet::train {
 
 struct Event;
+class StepExecutor;
 
 /// A metric of one micro-batch. The trainer sums totals and counts over micro-batches, and reports total / count.
 struct StepMetric {
@@ -177,6 +178,15 @@ class TrainingTask {
   /// Returns the metrics over the evaluation data, including the deciding metric. The trainer has set evaluation mode
   /// and switched gradients off; the weights are the averaged weights if these exist.
   virtual Metrics evaluate(const EvaluationProgress& progress) = 0;
+
+  /// Returns the reason why the passes of evaluations and predictions cannot be recorded and replayed, as a clause, or
+  /// std::nullopt if they can. A task that returns std::nullopt also overrides replay_inference().
+  virtual std::optional<std::string> why_inference_not_replayed() { return "the task runs its evaluations itself"; }
+  /// Sets the executor of the passes of later evaluations and predictions, which may replay them. If `executor` is
+  /// null, the passes run directly. The caller calls replay_inference() only if why_inference_not_replayed() has no
+  /// reason.
+  virtual void replay_inference(std::shared_ptr<StepExecutor> /*executor*/) {}
+
   /// Sets the file in which later evaluations record the results of their samples. If an evaluation is interrupted,
   /// even by the end of the process, the next evaluation of the same weights continues it. After a complete evaluation,
   /// the trainer removes the file with the results of samples.

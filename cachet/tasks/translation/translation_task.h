@@ -35,6 +35,7 @@ class TranslationTask : public Task,
   std::map<std::string, data::DataDigest> data_digests() const override;
   std::map<std::string, std::string> data_fingerprints() const override;
   std::optional<std::string> why_not_replayed() override { return nn::why_not_replayed(model()); }
+  std::optional<std::string> why_inference_not_replayed() override;
   int64_t batches_per_epoch() const override;
   std::unique_ptr<train::TrainingBatches> training_batches(int64_t epoch, int64_t first_batch) override;
   int64_t evaluation_size() const override;
