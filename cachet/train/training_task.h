@@ -167,6 +167,10 @@ class TrainingTask {
   /// std::nullopt also overrides TrainingBatches::prepared().
   virtual std::optional<std::string> why_not_replayed() { return "the task does not describe its micro-batches"; }
 
+  /// Sets whether training micro-batches are padded to few shapes, so that recorded steps are replayed more often. A
+  /// task whose shapes vary may override round_shapes(). The padding changes losses and gradients only by rounding.
+  virtual void round_shapes(bool /*rounded*/) {}
+
   /// Sets whether the next passes belong to a training step whose statistics the task may log. During the forward and
   /// backward pass of a micro-batch, `recorded` is true. If the parts of a step have their own states (train.state),
   /// `recorded` is true only for part 0. Between steps, `recorded` is false, because forward passes between steps may

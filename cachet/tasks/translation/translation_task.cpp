@@ -16,6 +16,7 @@
 #include "cachet/ops/support/finite.h"
 #include "cachet/tasks/samples/shown_text.h"
 #include "cachet/train/machine/device.h"
+#include "cachet/train/step/recalibration.h"
 
 namespace cachet::tasks {
 namespace {
@@ -58,8 +59,10 @@ NextPairs next_of(const std::vector<data::ParallelBatch>& batches, size_t first,
 
 class TranslationTrainingBatches final : public train::TrainingBatches {
  public:
-  TranslationTrainingBatches(models::TranslationModel& model, NextPairs next, const models::LabelSmoothing& smoothing)
-      : model_(model), next_(std::move(next)), smoothing_(smoothing) {}
+  /// If `limits` are given, pads the micro-batches to few shapes.
+  TranslationTrainingBatches(models::TranslationModel& model, NextPairs next, const models::LabelSmoothing& smoothing,
+                             const std::optional<PairLimits>& limits)
+      : model_(model), next_(std::move(next)), smoothing_(smoothing), limits_(limits) {}
 
   bool fetch() override {
     batch_ = next_();
@@ -70,12 +73,13 @@ class TranslationTrainingBatches final : public train::TrainingBatches {
 
   void prepare() override {
     targets_ = tokens_of(batch_->target);
-    pairs_ = pairs_of(model_, *batch_);
+    samples_ = batch_->target.ids.size(0);
+    pairs_ = pairs_of(model_, limits_ ? rounded_pairs(*batch_, *limits_) : *batch_);
   }
 
   std::optional<train::PreparedBatch> prepared() override {
     const auto targets = static_cast<double>(targets_);
-    return train::PreparedBatch{tensors_of(pairs_), targets, pairs_.targets.size(0), targets_, {targets}};
+    return train::PreparedBatch{tensors_of(pairs_), targets, samples_, targets_, {targets}};
   }
 
   train::ForwardResult forward() override {
@@ -84,7 +88,7 @@ class TranslationTrainingBatches final : public train::TrainingBatches {
     result.loss = losses.loss.sum();
     result.weight = static_cast<double>(targets_);
     result.penalty = nn::total_penalty(model_);
-    result.samples = pairs_.targets.size(0);
+    result.samples = samples_;
     result.tokens = targets_;
     result.metrics = {{"nll", losses.negative_log_likelihood.sum(), static_cast<double>(targets_)}};
     return result;
@@ -94,9 +98,10 @@ class TranslationTrainingBatches final : public train::TrainingBatches {
   models::TranslationModel& model_;
   NextPairs next_;
   models::LabelSmoothing smoothing_;
+  std::optional<PairLimits> limits_;
   std::optional<data::ParallelBatch> batch_;
   models::SentencePairs pairs_;
-  int64_t targets_ = 0;
+  int64_t targets_ = 0, samples_ = 0;
 };
 
 // Each token as people read it.
@@ -130,6 +135,7 @@ TranslationTask::TranslationTask(const TranslationPlan& plan, const train::Train
     loader.budget.seed = training.seed;
     loader.budget.max_tokens *= training.shard.parts;
     loader.budget.max_samples *= training.shard.parts;
+    budget_ = loader.budget;
     training_loader_.emplace(training_, data::training_order(*training_, loader, training.shard), loader.loader,
                              loader.padding);
   }
@@ -208,7 +214,17 @@ int64_t TranslationTask::batches_per_epoch() const {
 std::unique_ptr<train::TrainingBatches> TranslationTask::training_batches(int64_t epoch, int64_t first_batch) {
   NextPairs next = training_loader_ ? next_of(training_loader_->iterate(epoch, first_batch))
                                     : next_of(synthetic_, static_cast<size_t>(first_batch), synthetic_.size());
-  return std::make_unique<TranslationTrainingBatches>(*model_, std::move(next), options_.smoothing);
+  return std::make_unique<TranslationTrainingBatches>(*model_, std::move(next), options_.smoothing, pair_limits());
+}
+
+// Norms with batch statistics, and caches, would see the additional pairs.
+void TranslationTask::round_shapes(bool rounded) { rounds_shapes_ = rounded && !train::has_states(*model_); }
+
+std::optional<PairLimits> TranslationTask::pair_limits() const {
+  if (!rounds_shapes_ || !training_loader_) return std::nullopt;
+  const models::TranslationShape& text = options_.model.text;
+  return PairLimits{budget_.max_tokens, budget_.max_samples, training_options_.shard.all_parts(), text.source_length,
+                    text.target_length};
 }
 
 int64_t TranslationTask::translated_pairs() const {

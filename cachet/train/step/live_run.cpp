@@ -94,6 +94,7 @@ LiveRun::LiveRun(TrainingTask& task, const Options& options, std::shared_ptr<pro
     executor = make_executor(plan, options_, device_);
     if (!plan.note.empty()) step_notes_.push_back(std::move(plan.note));
   }
+  task.round_shapes(executor != nullptr);
   if (executor && !task.why_inference_not_replayed()) task.replay_inference(executor);
   if (executor && processes_)
     training_step_.replay_passes(std::move(executor));
