@@ -18,6 +18,7 @@
 #include "cachet/report/shell_word.h"
 #include "cachet/tasks/weights/model_folder.h"
 #include "cachet/train/machine/device.h"
+#include "cachet/train/step/step_graphs.h"
 
 namespace cachet::app {
 namespace {
@@ -111,6 +112,8 @@ std::unique_ptr<tasks::Task> load(const tasks::SavedRun& saved, const SavedRunAr
   auto task = tasks::load(saved, splits);
   if (const auto note = tasks::untrained_note(saved.run)) std::cerr << *note << '\n';
   train::place(task->model(), device);
+  const std::string note = train::replay_predictions(*task, saved.plan.training.train.graph, device);
+  if (!note.empty()) std::cerr << "note: " << note << '\n';
   return task;
 }
 

@@ -43,6 +43,7 @@ void print_tried(const tasks::DryRun& dry, const KnownMemory& memory) {
   print_line("checkpoint", report::format_bytes(static_cast<int64_t>(dry.checkpoint_bytes)) + " in " +
                                report::format_duration(dry.checkpoint_seconds));
   print_line("memory", memory ? memory->text() : report::format_bytes(dry.memory_bytes));
+  if (!dry.graphs.empty()) print_line("graphs", dry.graphs);
 }
 
 /// How steps are cut into parts with states of their own, and what the copies of the model's state take.
@@ -59,7 +60,7 @@ void dry_run_with_data(const tasks::RecipePlan& plan, const tasks::RecipePlan& s
   const auto task = plan.build();
   plan.initialize(*task);
   print_parts(spread, task->model());
-  const tasks::DryRun dry = tasks::dry_run(*task, plan.training);
+  const tasks::DryRun dry = tasks::dry_run(*task, plan.training, spread.training.train.shard.world_size);
   print_tried(dry, memory);
   print_line("whole run", "about " + report::format_duration(dry.total_seconds()) + " (" +
                               std::to_string(dry.total_steps) + " steps, " + std::to_string(dry.evaluations) +
@@ -86,7 +87,7 @@ void dry_run_without_data(const tasks::RecipePlan& plan, const tasks::RecipePlan
       "", "Synthetic " + samples + " instead: " + std::to_string(batch) + " a batch, " + plan.model().input.text + ".");
   small.initialize(*task);
   print_parts(spread, task->model());
-  const tasks::DryRun dry = tasks::dry_run(*task, small.training);
+  const tasks::DryRun dry = tasks::dry_run(*task, small.training, spread.training.train.shard.world_size);
   print_tried(dry, memory);
   const train::TrainOptions& training = plan.training.train;
   const double seconds = dry.step_seconds / static_cast<double>(dry.step_samples);

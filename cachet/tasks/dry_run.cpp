@@ -14,6 +14,7 @@
 #include "cachet/train/runs/deciding_metric.h"
 #include "cachet/train/runs/length_notes.h"
 #include "cachet/train/step/live_run.h"
+#include "cachet/train/step/step_graphs.h"
 #include "cachet/train/step/time_left.h"
 
 namespace cachet::tasks {
@@ -83,16 +84,19 @@ double DryRun::total_seconds() const {
          static_cast<double>(checkpoints) * checkpoint_seconds;
 }
 
-DryRun dry_run(train::TrainingTask& task, const train::Options& options) {
+DryRun dry_run(train::TrainingTask& task, const train::Options& options, int64_t processes) {
   const train::RunDescription run = task.describe();
   train::deciding_metric(run);
   train::LiveRun live(task, options);
   live.fill_batches();
   live.advance();
+  live.settle();
   live.fill_batches();  // of the next epoch, if that was the last step of one
   DryRun result;
+  result.graphs = train::graph_plan(task, options, live.device(), processes).note;
   const Stopwatch step;
   result.step_samples = live.advance().samples;
+  live.settle();
   result.step_seconds = step.seconds();
   result.evaluation_seconds = whole_evaluation_seconds(live, run);
   // A forward pass takes about a third of a micro-batch's time in a step.

@@ -116,6 +116,10 @@ void Task::record_passes(bool recorded) {
   if (normality_) normality_->record(recorded);
 }
 
+void Task::replay_inference(std::shared_ptr<train::StepExecutor> executor) {
+  inference_ = train::ReplayedInference(model(), std::move(executor));
+}
+
 std::optional<std::string> Task::doubt_about(const nn::Cache& cache) const {
   const auto why = cache.why_memory_is_unfamiliar();
   return why ? std::optional("model.cache: " + *why) : std::nullopt;

@@ -12,6 +12,7 @@
 #include "cachet/nn/cache/cache.h"
 #include "cachet/tasks/evaluation_files.h"
 #include "cachet/tasks/task_profile.h"
+#include "cachet/train/inference/replayed_inference.h"
 #include "cachet/train/training_task.h"
 
 namespace cachet::tasks {
@@ -80,8 +81,14 @@ class Task : public train::TrainingTask {
   void record_normality(int64_t passes);
   void record_passes(bool recorded) override;
 
+  std::optional<std::string> why_inference_not_replayed() override { return why_not_replayed(); }
+  void replay_inference(std::shared_ptr<train::StepExecutor> executor) override;
+
  protected:
   explicit Task(TaskProfile profile) : profile_(std::move(profile)) {}
+
+  /// Runs the passes of evaluations and predictions.
+  train::ReplayedInference& inference() { return inference_; }
 
   /// Returns the reason why a cache is probably unintended, as a line for the user.
   virtual std::optional<std::string> doubt_about(const nn::Cache& cache) const;
@@ -104,6 +111,7 @@ class Task : public train::TrainingTask {
   std::vector<std::string> data_notes_;
   std::optional<report::Section> trained_on_;  // set by the first use
   std::unique_ptr<analysis::RecentNormality> normality_;
+  train::ReplayedInference inference_;
 };
 
 }  // namespace cachet::tasks

@@ -19,6 +19,7 @@
 namespace cachet::train {
 
 struct Event;
+class StepExecutor;
 
 /// A metric of one micro-batch. The trainer sums totals and counts over micro-batches, and reports total / count.
 struct StepMetric {
@@ -166,6 +167,10 @@ class TrainingTask {
   /// std::nullopt also overrides TrainingBatches::prepared().
   virtual std::optional<std::string> why_not_replayed() { return "the task does not describe its micro-batches"; }
 
+  /// Sets whether training micro-batches are padded to few shapes, so that recorded steps are replayed more often. A
+  /// task whose shapes vary may override round_shapes(). The padding changes losses and gradients only by rounding.
+  virtual void round_shapes(bool /*rounded*/) {}
+
   /// Sets whether the next passes belong to a training step whose statistics the task may log. During the forward and
   /// backward pass of a micro-batch, `recorded` is true. If the parts of a step have their own states (train.state),
   /// `recorded` is true only for part 0. Between steps, `recorded` is false, because forward passes between steps may
@@ -177,6 +182,15 @@ class TrainingTask {
   /// Returns the metrics over the evaluation data, including the deciding metric. The trainer has set evaluation mode
   /// and switched gradients off; the weights are the averaged weights if these exist.
   virtual Metrics evaluate(const EvaluationProgress& progress) = 0;
+
+  /// Returns the reason why the passes of evaluations and predictions cannot be recorded and replayed, as a clause, or
+  /// std::nullopt if they can. A task that returns std::nullopt also overrides replay_inference().
+  virtual std::optional<std::string> why_inference_not_replayed() { return "the task runs its evaluations itself"; }
+  /// Sets the executor of the passes of later evaluations and predictions, which may replay them. If `executor` is
+  /// null, the passes run directly. The caller calls replay_inference() only if why_inference_not_replayed() has no
+  /// reason.
+  virtual void replay_inference(std::shared_ptr<StepExecutor> /*executor*/) {}
+
   /// Sets the file in which later evaluations record the results of their samples. If an evaluation is interrupted,
   /// even by the end of the process, the next evaluation of the same weights continues it. After a complete evaluation,
   /// the trainer removes the file with the results of samples.

@@ -50,7 +50,10 @@ EncodedSentences encode_in_parts(TranslationModel& model, const Sequences& sourc
   return whole;
 }
 
-std::vector<int64_t> longest_of(const Sequences& source, const LengthLimits& limits, int64_t most) {
+}  // namespace
+
+std::vector<int64_t> longest_translations(const Sequences& source, const LengthLimits& limits, int64_t most) {
+  check_limits(limits);
   const int64_t width = source.ids.size(1);
   std::vector<int64_t> widths(static_cast<size_t>(source.ids.size(0)), width);
   if (limits.width == LengthLimits::Width::sentence && source.padding.defined()) {
@@ -64,8 +67,6 @@ std::vector<int64_t> longest_of(const Sequences& source, const LengthLimits& lim
   return widths;
 }
 
-}  // namespace
-
 double hypothesis_score(std::span<const double> log_probabilities, double length_penalty) {
   const double sum = std::accumulate(log_probabilities.begin(), log_probabilities.end(), 0.0);
   return sum / std::pow(static_cast<double>(log_probabilities.size()), length_penalty);
@@ -74,10 +75,9 @@ double hypothesis_score(std::span<const double> log_probabilities, double length
 DecodingRows::DecodingRows(TranslationModel& model, const Sequences& source, const LengthLimits& limits)
     : model_(model), limits_(limits) {
   TORCH_CHECK(!model.is_training(), "decoding: translation needs evaluation mode; call eval() first");
-  check_limits(limits);
   const at::NoGradGuard no_grad;
+  longest_ = longest_translations(source, limits, model.translation_shape().target_length - 1);
   session_ = model.make_session(encode_in_parts(model, source));
-  longest_ = longest_of(source, limits, model.translation_shape().target_length - 1);
   sentences_.resize(static_cast<size_t>(source.ids.size(0)));
   std::iota(sentences_.begin(), sentences_.end(), int64_t{0});
 }

@@ -22,6 +22,10 @@ struct LengthLimits {
   Width width = Width::sentence;
 };
 
+/// Returns the maximum length of the translation of each source sentence, at most `most`. Throws std::invalid_argument
+/// for invalid limits.
+std::vector<int64_t> longest_translations(const Sequences& source, const LengthLimits& limits, int64_t most);
+
 /// A translation that a model found for a sentence.
 struct Hypothesis {
   std::vector<int64_t> tokens;            // the last one is the end token

@@ -1,13 +1,16 @@
 #include "cachet/models/language/translation_transformer.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
 #include <c10/core/GradMode.h>
 #include <torch/nn/modules/container/modulelist.h>
 
 #include <algorithm>
 #include <cmath>
+#include <variant>
 
 #include "cachet/nn/attention/cached_attention.h"
 #include "cachet/nn/base/initialization.h"
@@ -230,20 +233,99 @@ torch::Tensor TranslationTransformer::next_token(const torch::Tensor& ids, Trans
               ids.sizes());
   TORCH_CHECK(session.written < options_.text.target_length, "translation_transformer: a translation may have at most ",
               options_.text.target_length, " tokens");
-  torch::Tensor x = at::embedding(target_table_, ids.unsqueeze(1)) * std::sqrt(static_cast<double>(options_.embed_dim));
+  torch::Tensor x = embed_tokens(ids);
   x = x + positions(x).narrow(0, session.written, 1);
-  nn::AttentionArgs args;
-  args.causal = true;
-  const nn::EncoderTokens encoder{session.source.tokens, {std::nullopt, 0, session.source.padding}};
-  for (size_t i = 0; i < decoder_blocks_.size(); ++i) {
-    args.state = &session.state->part(decoder_part(i));
-    x = decoder_blocks_[i]->forward(x, args, encoder);
-  }
+  x = next_log_probabilities(x, *session.state, session.source);
   session.source = {};  // its keys and values are in the state
   ++session.written;
+  return x;
+}
+
+torch::Tensor TranslationTransformer::embed_tokens(const torch::Tensor& ids) const {
+  return at::embedding(target_table_, ids.unsqueeze(1)) * std::sqrt(static_cast<double>(options_.embed_dim));
+}
+
+torch::Tensor TranslationTransformer::next_log_probabilities(torch::Tensor x, nn::AttentionState& state,
+                                                             const EncodedSentences& source) {
+  nn::AttentionArgs args;
+  args.causal = true;
+  const nn::EncoderTokens encoder{source.tokens, {std::nullopt, 0, source.padding}};
+  for (size_t i = 0; i < decoder_blocks_.size(); ++i) {
+    args.state = &state.part(decoder_part(i));
+    x = decoder_blocks_[i]->forward(x, args, encoder);
+  }
   if (decoder_norm_) x = decoder_norm_->forward(x);
   const torch::Tensor logits = scores(x.squeeze(1));
   return logits.log_softmax(-1, c10::promoteTypes(logits.scalar_type(), at::kFloat));
+}
+
+std::optional<std::string> TranslationTransformer::why_no_fixed_session() const {
+  if (std::holds_alternative<nn::SoftmaxOptions>(options_.decoder_attention.function)) return std::nullopt;
+  return "the state of the decoder's attention has no fixed size, or its positions are numbers on the host; only "
+         "softmax attention has one";
+}
+
+FixedSession TranslationTransformer::make_fixed_session(const EncodedSentences& source, int64_t beam,
+                                                        int64_t capacity) {
+  TORCH_CHECK(!is_training(), "translation_transformer: translation needs evaluation mode; call eval() first");
+  TORCH_CHECK(!why_no_fixed_session(), "translation_transformer: no session of a fixed size, because ",
+              *why_no_fixed_session());
+  TORCH_CHECK(capacity >= 1 && capacity <= options_.text.target_length,
+              "translation_transformer: the capacity of a session must be from 1 to ", options_.text.target_length,
+              ", got ", capacity);
+  const int64_t rows = source.tokens.size(0) * beam;
+  FixedSession session{std::make_shared<nn::AttentionState>(rows),
+                       at::zeros({1}, source.tokens.options().dtype(at::kLong))};
+  for (size_t i = 0; i < decoder_blocks_.size(); ++i) {
+    session.state->set_part(decoder_part(i), decoder_blocks_[i]->make_state(rows, nn::SessionUse::decoding));
+    nn::AttentionState& block = session.state->part(decoder_part(i));
+    const auto fixed = std::make_shared<nn::AttentionState>(rows);
+    for (const char* name : {"keys", "values"})
+      fixed->declare(name, at::constant_pad_nd(block.part("attn").get(name), {0, 0, 0, capacity}));
+    fixed->declare("position", nn::StateOwner::shared);
+    block.set_part("attn", fixed);
+  }
+  fixed_tensors(session);
+  // The first call leaves the keys and values of the source in the state; the first token overwrites what it reads.
+  const torch::Tensor any = at::zeros({rows}, session.position.options());
+  next_log_probabilities(embed_tokens(any), *session.state, source);
+  return session;
+}
+
+torch::Tensor TranslationTransformer::next_fixed(const torch::Tensor& ids, FixedSession& session) {
+  fixed_tensors(session);
+  const torch::Tensor x = embed_tokens(ids);
+  return next_log_probabilities(x + positions(x).index_select(0, session.position), *session.state, {});
+}
+
+void TranslationTransformer::reorder_fixed(FixedSession& session, const torch::Tensor& rows) const {
+  for (size_t i = 0; i < decoder_blocks_.size(); ++i) {
+    const nn::AttentionState& attention = session.state->part(decoder_part(i)).part("attn");
+    for (const char* name : {"keys", "values"}) {
+      const torch::Tensor all = attention.get(name);
+      all.copy_(all.index_select(0, rows));
+    }
+  }
+}
+
+void TranslationTransformer::extend_fixed(FixedSession& session, int64_t capacity) const {
+  for (size_t i = 0; i < decoder_blocks_.size(); ++i) {
+    nn::AttentionState& attention = session.state->part(decoder_part(i)).part("attn");
+    for (const char* name : {"keys", "values"}) {
+      const torch::Tensor all = attention.get(name);
+      attention.set(name, at::constant_pad_nd(all, {0, 0, 0, capacity - all.size(2)}));
+    }
+  }
+}
+
+// Each layer holds the position, which is one tensor: it is set anew, because the caller may have replaced it.
+std::vector<at::Tensor*> TranslationTransformer::fixed_tensors(FixedSession& session) const {
+  for (size_t i = 0; i < decoder_blocks_.size(); ++i)
+    session.state->part(decoder_part(i)).part("attn").set("position", session.position);
+  std::vector<at::Tensor*> tensors = session.state->tensors();
+  std::erase_if(tensors, [&](const at::Tensor* tensor) { return tensor->is_same(session.position); });
+  tensors.push_back(&session.position);
+  return tensors;
 }
 
 void TranslationTransformer::reorder(TranslationSession& session, const torch::Tensor& rows,

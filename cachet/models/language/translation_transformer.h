@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "cachet/models/language/fixed_decoder.h"
 #include "cachet/models/language/translation_transformer_options.h"
 #include "cachet/nn/attention/multi_head_attention.h"
 #include "cachet/nn/base/memoized.h"
@@ -17,7 +18,9 @@ namespace cachet::models {
 ///
 /// Initial weights are fairseq's. Embeddings are normal with variance 1/embed_dim; the padding's embedding is 0. Linear
 /// layers are Glorot-uniform; layers of queries, keys and values have half that variance. Biases are 0.
-class TranslationTransformer : public nn::Cloneable<TranslationTransformer, TranslationModel>, public nn::Foldable {
+class TranslationTransformer : public nn::Cloneable<TranslationTransformer, TranslationModel>,
+                               public nn::Foldable,
+                               public FixedDecoder {
  public:
   /// If the options are invalid, throws c10::Error, which names the option.
   explicit TranslationTransformer(const TranslationTransformerOptions& options);
@@ -31,6 +34,13 @@ class TranslationTransformer : public nn::Cloneable<TranslationTransformer, Tran
   void reorder(TranslationSession& session, const torch::Tensor& rows, bool same_sentences) const override;
   torch::Tensor cross_attention(const SentencePairs& pairs) override;
 
+  std::optional<std::string> why_no_fixed_session() const override;
+  FixedSession make_fixed_session(const EncodedSentences& source, int64_t beam, int64_t capacity) override;
+  torch::Tensor next_fixed(const torch::Tensor& ids, FixedSession& session) override;
+  void reorder_fixed(FixedSession& session, const torch::Tensor& rows) const override;
+  void extend_fixed(FixedSession& session, int64_t capacity) const override;
+  std::vector<at::Tensor*> fixed_tensors(FixedSession& session) const override;
+
   /// Returns the decoder's output for a target: (B, T, embed_dim), before the output layer.
   torch::Tensor decode(const Sequences& target, const EncodedSentences& source);
   /// Returns the scores of all tokens: (…, embed_dim) -> (…, target_vocabulary).
@@ -42,6 +52,10 @@ class TranslationTransformer : public nn::Cloneable<TranslationTransformer, Tran
 
  private:
   torch::Tensor positions(const torch::Tensor& like);
+  /// Returns the embeddings (rows, 1, embed_dim) of the tokens ids (rows) of the target, without positions.
+  torch::Tensor embed_tokens(const torch::Tensor& ids) const;
+  /// Returns log p of the token after the embedded tokens x (rows, 1, embed_dim).
+  torch::Tensor next_log_probabilities(torch::Tensor x, nn::AttentionState& state, const EncodedSentences& source);
   torch::Tensor embed(const torch::Tensor& table, const Sequences& sentences);
   void make_encoder();
   void make_decoder();

@@ -1,6 +1,7 @@
 #include "cachet/nn/attention/multi_head_attention.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
@@ -137,6 +138,27 @@ torch::Tensor all_padding(AttentionState& past, const torch::Tensor& padding, in
   return past.append("padding", padding.defined() ? padding : none(added));
 }
 
+// The state of a session with room for a fixed number of tokens: writes the key and value of one token at the position
+// in the state, and masks the positions after it.
+AttentionArgs write_at_position(torch::Tensor& keys, torch::Tensor& values, const AttentionArgs& args) {
+  const AttentionState& state = *args.state;
+  TORCH_CHECK(keys.size(2) == 1, "multi_head_attention: a state with a position reads one token at a time, got ",
+              keys.size(2));
+  const torch::Tensor position = state.get("position");
+  const auto write = [&](const char* name, torch::Tensor& value) {
+    const torch::Tensor all = state.get(name);
+    all.index_copy_(2, position, value.to(all.scalar_type()));
+    value = all;
+  };
+  write("keys", keys);
+  write("values", values);
+  const torch::Tensor later = at::arange(keys.size(2), position.options()).gt(position).unsqueeze(0);
+  AttentionArgs whole = args;
+  whole.causal = false;
+  whole.context = {std::nullopt, 0, later.expand({keys.size(0), keys.size(2)})};
+  return whole;
+}
+
 }  // namespace
 
 // Puts the keys, values and padding of earlier calls before this one's.
@@ -145,6 +167,7 @@ AttentionArgs MultiHeadAttention::remember(Heads& heads, const AttentionArgs& ar
   AttentionState& past = *args.state;
   TORCH_CHECK(past.batch_rows() == heads.k.size(0), "multi_head_attention: the state has ", past.batch_rows(),
               " batch rows, but the context has ", heads.k.size(0));
+  if (past.declares("position")) return write_at_position(heads.k, heads.v, args);
   const int64_t added = heads.k.size(2);
   heads.k = past.append("keys", heads.k);
   heads.v = past.append("values", heads.v);

@@ -141,6 +141,7 @@ class ImageTrainingBatches : public train::TrainingBatches {
   }
 
   std::optional<train::PreparedBatch> prepared() override {
+    if (is_empty()) return train::PreparedBatch{{}, /*weight=*/0, /*samples=*/0, /*tokens=*/0, {0}};
     return prepared_classification({&mixed_.images, &mixed_.targets}, mixed_.targets);
   }
 
@@ -246,7 +247,9 @@ std::unique_ptr<train::TrainingBatches> ImageClassification::training_batches(in
 
 at::Tensor ImageClassification::logits_of(at::Tensor images) {
   train::move_to(train::device_of(*model_), {&images});
-  const at::Tensor logits = model_->forward(images).to(at::kFloat).cpu();
+  const std::vector<at::Tensor> outputs =
+      inference().run("logits", {&images}, [&] { return std::vector{model_->forward(images)}; });
+  const at::Tensor logits = outputs.front().to(at::kFloat).cpu();
   ops::require_finite_scores(logits);
   return logits;
 }

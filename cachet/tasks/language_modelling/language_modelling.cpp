@@ -13,6 +13,7 @@
 #include "cachet/data/fingerprint.h"
 #include "cachet/io/error.h"
 #include "cachet/nn/base/regularizer.h"
+#include "cachet/ops/support/finite.h"
 #include "cachet/tasks/language_modelling/language_samples.h"
 #include "cachet/tasks/language_modelling/language_sections.h"
 #include "cachet/tasks/samples/shown_text.h"
@@ -315,6 +316,19 @@ bool LanguageModelling::remembers_earlier_segments() const {
   return how.memory_length > 0 || how.whole_past || model_->remembers_segments();
 }
 
+at::Tensor LanguageModelling::losses_of(data::SegmentBatch& segment, models::LanguageSession& session) {
+  std::vector<at::Tensor*> read{&segment.ids, &segment.targets};
+  if (inference().replays()) {
+    const std::vector<at::Tensor*> memory = session.state->tensors();
+    read.insert(read.end(), memory.begin(), memory.end());
+  }
+  const std::vector<at::Tensor> losses = inference().run("losses", read, [&] {
+    return std::vector{model_->negative_log_likelihood(segment.ids, segment.targets, session)};
+  });
+  ops::require_finite_scores(losses.front());
+  return losses.front();
+}
+
 void LanguageModelling::foretell(int64_t first,
                                  const std::function<void(int64_t segment, const SegmentLosses& losses)>& use) {
   const at::NoGradGuard no_grad;
@@ -328,7 +342,7 @@ void LanguageModelling::foretell(int64_t first,
     if (i < first)
       model_->read(segment.ids, session);
     else
-      use(i, segment_losses(losses_of(*model_, segment.ids, segment.targets, session), segment.targets));
+      use(i, segment_losses(losses_of(segment, session), segment.targets));
   }
 }
 

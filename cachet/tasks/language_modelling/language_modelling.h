@@ -73,6 +73,9 @@ class LanguageModelling : public Task,
   data::Corpus open(data::SequenceSplit split, const data::CorpusOptions& options);
   data::BatchRowOptions evaluation_batch_rows() const;
   bool remembers_earlier_segments() const;
+  /// Returns −log p (rows, L) of a segment's targets, on the model's device. Throws ops::NotFinite if the model returns
+  /// NaN or infinity.
+  at::Tensor losses_of(data::SegmentBatch& segment, models::LanguageSession& session);
   /// Predicts the segments of the held-out text, beginning with segment `first`.
   void foretell(int64_t first, const std::function<void(int64_t segment, const SegmentLosses& losses)>& use);
   const NgramBaseline& baseline();

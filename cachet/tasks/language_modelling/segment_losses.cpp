@@ -11,13 +11,6 @@
 
 namespace cachet::tasks {
 
-at::Tensor losses_of(models::LanguageModel& model, const at::Tensor& ids, const at::Tensor& targets,
-                     models::LanguageSession& session) {
-  at::Tensor losses = model.negative_log_likelihood(ids, targets, session);
-  ops::require_finite_scores(losses);
-  return losses;
-}
-
 SegmentLosses segment_losses(const at::Tensor& losses, const at::Tensor& targets) {
   const at::Tensor values = losses.to(at::kCPU, at::kDouble).contiguous();
   const at::Tensor ids = targets.to(at::kCPU).contiguous();

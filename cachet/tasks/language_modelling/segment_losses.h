@@ -19,11 +19,6 @@ struct SegmentLosses {
   bool operator==(const SegmentLosses&) const = default;
 };
 
-/// Returns −log p (rows, L) of targets (rows, L) in an evaluation. Throws ops::NotFinite if the model returns NaN or
-/// infinity.
-at::Tensor losses_of(models::LanguageModel& model, const at::Tensor& ids, const at::Tensor& targets,
-                     models::LanguageSession& session);
-
 /// Sums losses (rows, L) of targets (rows, L); targets of −1 do not count. Sums the losses in the order of the tokens,
 /// so that the bits of the sums do not depend on the number of threads.
 SegmentLosses segment_losses(const at::Tensor& losses, const at::Tensor& targets);

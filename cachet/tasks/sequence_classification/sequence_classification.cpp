@@ -36,14 +36,6 @@ at::Tensor logits_of(models::SequenceClassifier& model, const data::SequenceBatc
   return model.forward({batch.tokens.ids, batch.tokens.padding}, {batch.second.ids, batch.second.padding});
 }
 
-// Logits (B, classes) float32, on the CPU.
-at::Tensor answers_of(models::SequenceClassifier& model, data::SequenceBatch batch) {
-  upload_tokens(model, batch);
-  const at::Tensor logits = logits_of(model, batch).to(at::kFloat).cpu();
-  ops::require_finite_scores(logits);
-  return logits;
-}
-
 /// Ids and padding of each of its sequences.
 std::vector<at::Tensor> inputs_of(const data::SequenceBatch& batch) {
   std::vector<at::Tensor> inputs;
@@ -183,10 +175,20 @@ std::unique_ptr<train::TrainingBatches> SequenceClassification::training_batches
                                                    options_.label_smoothing);
 }
 
+at::Tensor SequenceClassification::answers_of(data::SequenceBatch batch) {
+  upload_tokens(*model_, batch);
+  const std::vector<at::Tensor> outputs =
+      inference().run("logits", {&batch.tokens.ids, &batch.tokens.padding, &batch.second.ids, &batch.second.padding},
+                      [&] { return std::vector{logits_of(*model_, batch)}; });
+  const at::Tensor logits = outputs.front().to(at::kFloat).cpu();
+  ops::require_finite_scores(logits);
+  return logits;
+}
+
 void SequenceClassification::classify(data::BatchIterator<data::SequenceBatch> batches, const UseBatch& use) {
   const at::NoGradGuard no_grad;
   while (const auto batch = batches.next())
-    use({batch->indices, batch->labels, answers_of(*model_, *batch), batch->number * training_options_.batch_size,
+    use({batch->indices, batch->labels, answers_of(*batch), batch->number * training_options_.batch_size,
          inputs_of(*batch)});
 }
 
@@ -227,7 +229,7 @@ at::Tensor SequenceClassification::classify_given(const PreparedSamples& samples
     data::SequenceBatch batch;
     batch.tokens = data::pad({tokens}, options_.loader.padding);
     if (!second.empty()) batch.second = data::pad({second}, options_.loader.padding);
-    logits.push_back(answers_of(*model_, batch));
+    logits.push_back(answers_of(std::move(batch)));
   }
   return at::cat(logits);
 }

@@ -52,6 +52,8 @@ class SequenceClassification : public ClassificationTask, public ShowsSamples {
  private:
   std::shared_ptr<const data::SequenceDataset> open(data::SequenceSplit split,
                                                     const data::SequenceDatasetOptions& options);
+  /// Returns the logits (B, classes), float32 on the CPU, of a batch on the CPU.
+  at::Tensor answers_of(data::SequenceBatch batch);
   void classify(data::BatchIterator<data::SequenceBatch> batches, const UseBatch& use);
   data::GivenSequence given(const std::string& sample, std::string& digest);
 

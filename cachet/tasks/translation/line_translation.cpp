@@ -69,7 +69,8 @@ std::vector<Tokens> parts_of_line(std::string_view line, const data::SentenceEnc
 
 void translate_lines(models::TranslationModel& model, const data::ParallelEncoders& encoders, int64_t most_tokens,
                      const std::function<std::optional<std::string>()>& next_line, const TranslationOptions& options,
-                     LineCounts& counts, const std::function<void(const TranslatedLine& line)>& seen) {
+                     LineCounts& counts, const std::function<void(const TranslatedLine& line)>& seen,
+                     train::ReplayedInference* inference) {
   check_translation(options);
   bool more = true;
   while (more) {
@@ -93,7 +94,7 @@ void translate_lines(models::TranslationModel& model, const data::ParallelEncode
       if (part > 1 && counts.in_parts++ == 0) counts.first_in_parts = counts.lines;
     }
     first_parts.push_back(parts.size());
-    const auto found = translate_sentences(model, parts, options);
+    const auto found = translate_sentences(model, parts, options, {}, inference);
     for (size_t i = 0; i < lines.size(); ++i) {
       const std::span own(found.data() + first_parts[i], first_parts[i + 1] - first_parts[i]);
       lines[i].translations = joined_translations(own, encoders.target, options.beam.length_penalty);

@@ -25,9 +25,10 @@ std::vector<std::vector<data::Token>> parts_of_line(std::string_view line, const
                                                     int64_t most, int64_t& replaced);
 
 /// Translates lines: reads several lines, translates their parts in batches of similar lengths, and joins the
-/// translations of the parts by spaces. Each input line gives one translated line.
+/// translations of the parts by spaces. Each input line gives one translated line. `inference`: see translate_batch().
 void translate_lines(models::TranslationModel& model, const data::ParallelEncoders& encoders, int64_t most_tokens,
                      const std::function<std::optional<std::string>()>& next_line, const TranslationOptions& options,
-                     LineCounts& counts, const std::function<void(const TranslatedLine& line)>& seen);
+                     LineCounts& counts, const std::function<void(const TranslatedLine& line)>& seen,
+                     train::ReplayedInference* inference = nullptr);
 
 }  // namespace cachet::tasks

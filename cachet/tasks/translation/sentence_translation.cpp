@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "cachet/data/text/sequences/sequence_loader.h"
+#include "cachet/models/language/fixed_beam_search.h"
 #include "cachet/models/language/sampled_decoding.h"
 #include "cachet/train/machine/device.h"
 
@@ -55,9 +56,17 @@ std::vector<std::vector<int64_t>> batches_by_length(std::span<const SentenceToTr
 std::vector<std::vector<models::Hypothesis>> translate_batch(models::TranslationModel& model,
                                                              std::span<const SentenceToTranslate> sentences,
                                                              const std::vector<int64_t>& batch,
-                                                             const TranslationOptions& options) {
+                                                             const TranslationOptions& options,
+                                                             train::ReplayedInference* inference) {
   const models::Sequences source = padded_batch(model, sentences, batch);
-  if (!options.sampling) return models::beam_search(model, source, options.beam);
+  if (!options.sampling) {
+    auto* decoder =
+        inference != nullptr && inference->replays() ? dynamic_cast<models::FixedDecoder*>(&model) : nullptr;
+    if (decoder == nullptr) return models::beam_search(model, source, options.beam);
+    return models::fixed_beam_search(
+        model, *decoder, source, options.beam,
+        [&](const auto& key, const auto& tensors, const auto& pass) { return inference->run(key, tensors, pass); });
+  }
   std::vector<int64_t> numbers;
   for (const int64_t i : batch) numbers.push_back(sentences[static_cast<size_t>(i)].number);
   return draws(model, source, numbers, options);
@@ -66,11 +75,12 @@ std::vector<std::vector<models::Hypothesis>> translate_batch(models::Translation
 std::vector<std::vector<models::Hypothesis>> translate_sentences(models::TranslationModel& model,
                                                                  std::span<const SentenceToTranslate> sentences,
                                                                  const TranslationOptions& options,
-                                                                 const std::function<void(int64_t done)>& progress) {
+                                                                 const std::function<void(int64_t done)>& progress,
+                                                                 train::ReplayedInference* inference) {
   std::vector<std::vector<models::Hypothesis>> all(sentences.size());
   int64_t done = 0;
   for (const std::vector<int64_t>& batch : batches_by_length(sentences, options.max_tokens)) {
-    auto found = translate_batch(model, sentences, batch, options);
+    auto found = translate_batch(model, sentences, batch, options, inference);
     for (size_t i = 0; i < batch.size(); ++i) all[static_cast<size_t>(batch[i])] = std::move(found[i]);
     if (progress) progress(++done);
   }

@@ -8,6 +8,7 @@
 #include "cachet/data/text/parallel/parallel_options.h"
 #include "cachet/models/language/translation_model.h"
 #include "cachet/tasks/translation/translation_options.h"
+#include "cachet/train/inference/replayed_inference.h"
 
 namespace cachet::tasks {
 
@@ -21,17 +22,21 @@ struct SentenceToTranslate {
 /// including the padding to its longest sentence. A sentence with more than max_tokens tokens is a batch of its own.
 std::vector<std::vector<int64_t>> batches_by_length(std::span<const SentenceToTranslate> sentences, int64_t max_tokens);
 
-/// Returns each sentence's hypotheses, best first, in the order of `batch`. The model must be in evaluation mode.
+/// Returns each sentence's hypotheses, best first, in the order of `batch`. The model must be in evaluation mode. If
+/// `inference` is given and replays passes, beam search is models::fixed_beam_search().
 std::vector<std::vector<models::Hypothesis>> translate_batch(models::TranslationModel& model,
                                                              std::span<const SentenceToTranslate> sentences,
                                                              const std::vector<int64_t>& batch,
-                                                             const TranslationOptions& options);
+                                                             const TranslationOptions& options,
+                                                             train::ReplayedInference* inference = nullptr);
 
 /// Translates all sentences, batch by batch. The translations are in the order of `sentences`. Calls `progress` with
 /// the number of finished batches; `progress` may throw to stop.
-std::vector<std::vector<models::Hypothesis>> translate_sentences(
-    models::TranslationModel& model, std::span<const SentenceToTranslate> sentences, const TranslationOptions& options,
-    const std::function<void(int64_t done)>& progress = {});
+std::vector<std::vector<models::Hypothesis>> translate_sentences(models::TranslationModel& model,
+                                                                 std::span<const SentenceToTranslate> sentences,
+                                                                 const TranslationOptions& options,
+                                                                 const std::function<void(int64_t done)>& progress = {},
+                                                                 train::ReplayedInference* inference = nullptr);
 
 /// Returns the text of a hypothesis as one line, in the Unicode normalization form of the texts. If a token of the
 /// vocabulary contains a line end, the line end becomes a space.

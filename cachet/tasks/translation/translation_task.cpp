@@ -11,10 +11,12 @@
 
 #include "cachet/data/text/encoders/subword_encoder.h"
 #include "cachet/metrics/chrf.h"
+#include "cachet/models/language/fixed_decoder.h"
 #include "cachet/nn/base/regularizer.h"
 #include "cachet/ops/support/finite.h"
 #include "cachet/tasks/samples/shown_text.h"
 #include "cachet/train/machine/device.h"
+#include "cachet/train/step/recalibration.h"
 
 namespace cachet::tasks {
 namespace {
@@ -31,6 +33,10 @@ models::SentencePairs pairs_of(models::TranslationModel& model, data::ParallelBa
   train::move_to(train::device_of(model),
                  {&batch.source.ids, &batch.source.padding, &batch.input.ids, &batch.input.padding, &targets});
   return {{batch.source.ids, batch.source.padding}, {batch.input.ids, batch.input.padding}, targets};
+}
+
+std::vector<at::Tensor*> tensors_of(models::SentencePairs& pairs) {
+  return {&pairs.source.ids, &pairs.source.padding, &pairs.target.ids, &pairs.target.padding, &pairs.targets};
 }
 
 int64_t tokens_of(const data::PaddedTokens& sentences) {
@@ -53,8 +59,10 @@ NextPairs next_of(const std::vector<data::ParallelBatch>& batches, size_t first,
 
 class TranslationTrainingBatches final : public train::TrainingBatches {
  public:
-  TranslationTrainingBatches(models::TranslationModel& model, NextPairs next, const models::LabelSmoothing& smoothing)
-      : model_(model), next_(std::move(next)), smoothing_(smoothing) {}
+  /// If `limits` are given, pads the micro-batches to few shapes.
+  TranslationTrainingBatches(models::TranslationModel& model, NextPairs next, const models::LabelSmoothing& smoothing,
+                             const std::optional<PairLimits>& limits)
+      : model_(model), next_(std::move(next)), smoothing_(smoothing), limits_(limits) {}
 
   bool fetch() override {
     batch_ = next_();
@@ -65,17 +73,13 @@ class TranslationTrainingBatches final : public train::TrainingBatches {
 
   void prepare() override {
     targets_ = tokens_of(batch_->target);
-    pairs_ = pairs_of(model_, *batch_);
+    samples_ = batch_->target.ids.size(0);
+    pairs_ = pairs_of(model_, limits_ ? rounded_pairs(*batch_, *limits_) : *batch_);
   }
 
   std::optional<train::PreparedBatch> prepared() override {
     const auto targets = static_cast<double>(targets_);
-    return train::PreparedBatch{
-        {&pairs_.source.ids, &pairs_.source.padding, &pairs_.target.ids, &pairs_.target.padding, &pairs_.targets},
-        targets,
-        pairs_.targets.size(0),
-        targets_,
-        {targets}};
+    return train::PreparedBatch{tensors_of(pairs_), targets, samples_, targets_, {targets}};
   }
 
   train::ForwardResult forward() override {
@@ -84,7 +88,7 @@ class TranslationTrainingBatches final : public train::TrainingBatches {
     result.loss = losses.loss.sum();
     result.weight = static_cast<double>(targets_);
     result.penalty = nn::total_penalty(model_);
-    result.samples = pairs_.targets.size(0);
+    result.samples = samples_;
     result.tokens = targets_;
     result.metrics = {{"nll", losses.negative_log_likelihood.sum(), static_cast<double>(targets_)}};
     return result;
@@ -94,9 +98,10 @@ class TranslationTrainingBatches final : public train::TrainingBatches {
   models::TranslationModel& model_;
   NextPairs next_;
   models::LabelSmoothing smoothing_;
+  std::optional<PairLimits> limits_;
   std::optional<data::ParallelBatch> batch_;
   models::SentencePairs pairs_;
-  int64_t targets_ = 0;
+  int64_t targets_ = 0, samples_ = 0;
 };
 
 // Each token as people read it.
@@ -130,6 +135,7 @@ TranslationTask::TranslationTask(const TranslationPlan& plan, const train::Train
     loader.budget.seed = training.seed;
     loader.budget.max_tokens *= training.shard.parts;
     loader.budget.max_samples *= training.shard.parts;
+    budget_ = loader.budget;
     training_loader_.emplace(training_, data::training_order(*training_, loader, training.shard), loader.loader,
                              loader.padding);
   }
@@ -208,7 +214,17 @@ int64_t TranslationTask::batches_per_epoch() const {
 std::unique_ptr<train::TrainingBatches> TranslationTask::training_batches(int64_t epoch, int64_t first_batch) {
   NextPairs next = training_loader_ ? next_of(training_loader_->iterate(epoch, first_batch))
                                     : next_of(synthetic_, static_cast<size_t>(first_batch), synthetic_.size());
-  return std::make_unique<TranslationTrainingBatches>(*model_, std::move(next), options_.smoothing);
+  return std::make_unique<TranslationTrainingBatches>(*model_, std::move(next), options_.smoothing, pair_limits());
+}
+
+// Norms with batch statistics, and caches, would see the additional pairs.
+void TranslationTask::round_shapes(bool rounded) { rounds_shapes_ = rounded && !train::has_states(*model_); }
+
+std::optional<PairLimits> TranslationTask::pair_limits() const {
+  if (!rounds_shapes_ || !training_loader_) return std::nullopt;
+  const models::TranslationShape& text = options_.model.text;
+  return PairLimits{budget_.max_tokens, budget_.max_samples, training_options_.shard.all_parts(), text.source_length,
+                    text.target_length};
 }
 
 int64_t TranslationTask::translated_pairs() const {
@@ -256,6 +272,12 @@ train::Metrics TranslationTask::evaluate(const train::EvaluationProgress& progre
   return evaluation_.metrics(options_.evaluation.translate);
 }
 
+std::optional<std::string> TranslationTask::why_inference_not_replayed() {
+  if (auto reason = why_not_replayed()) return reason;
+  const auto* decoder = dynamic_cast<const models::FixedDecoder*>(model_.get());
+  return decoder != nullptr ? decoder->why_no_fixed_session() : "the model's decoder has a state that grows";
+}
+
 void TranslationTask::measure_pairs(int64_t first, const UseLosses& use) {
   int64_t place = 0, batch = 0;
   if (held_out_loader_ && first > 0) {
@@ -270,10 +292,13 @@ void TranslationTask::measure_pairs(int64_t first, const UseLosses& use) {
       held_out_loader_ ? next_of(held_out_loader_->iterate(/*epoch=*/0, batch)) : next_of(synthetic_, 0, 1);
   while (auto read = next()) {
     const std::vector<int64_t> indices = read->indices;
-    const models::SentencePairs pairs = pairs_of(*model_, std::move(*read));
-    const models::TranslationLosses losses = model_->losses(pairs, options_.smoothing);
-    ops::require_finite_scores(losses.loss);
-    const auto sums = losses_of_pairs(indices, losses.loss, losses.negative_log_likelihood, pairs.targets);
+    models::SentencePairs pairs = pairs_of(*model_, std::move(*read));
+    const std::vector<at::Tensor> losses = inference().run("losses", tensors_of(pairs), [&] {
+      const models::TranslationLosses of_pairs = model_->losses(pairs, options_.smoothing);
+      return std::vector{of_pairs.loss, of_pairs.negative_log_likelihood};
+    });
+    ops::require_finite_scores(losses[0]);
+    const auto sums = losses_of_pairs(indices, losses[0], losses[1], pairs.targets);
     use(place, sums);
     place += static_cast<int64_t>(sums.size());
   }
@@ -298,7 +323,7 @@ TranslatedSentence TranslationTask::sentence_of(const SentenceToTranslate& sourc
 // Also shows where the first translations look.
 std::vector<TranslatedSentence> TranslationTask::translate_held_out(const std::vector<SentenceToTranslate>& sources,
                                                                     const std::function<void(int64_t done)>& progress) {
-  const auto found = translate_sentences(*model_, sources, options_.evaluation.how, progress);
+  const auto found = translate_sentences(*model_, sources, options_.evaluation.how, progress, &inference());
   std::vector<TranslatedSentence> sentences;
   for (size_t i = 0; i < sources.size(); ++i) {
     sentences.push_back(sentence_of(sources[i], found[i].empty() ? nullptr : &found[i].front()));
@@ -372,7 +397,8 @@ std::vector<std::pair<std::string, std::string>> TranslationTask::score_signatur
 void TranslationTask::translate(const std::function<std::optional<std::string>()>& next_line,
                                 const TranslationOptions& options,
                                 const std::function<void(const TranslatedLine& line)>& seen) {
-  translate_lines(*model_, *encoders_, options_.parallel.rules.max_length, next_line, options, line_counts_, seen);
+  translate_lines(*model_, *encoders_, options_.parallel.rules.max_length, next_line, options, line_counts_, seen,
+                  &inference());
 }
 
 std::vector<std::string> TranslationTask::notes_on_translated() const {

@@ -10,6 +10,7 @@
 #include "cachet/tasks/abilities.h"
 #include "cachet/tasks/analyses/shows_samples.h"
 #include "cachet/tasks/translation/line_translation.h"
+#include "cachet/tasks/translation/rounded_pairs.h"
 #include "cachet/tasks/translation/translation_evaluation.h"
 #include "cachet/tasks/translation/translation_plan.h"
 #include "cachet/train/options.h"
@@ -35,6 +36,8 @@ class TranslationTask : public Task,
   std::map<std::string, data::DataDigest> data_digests() const override;
   std::map<std::string, std::string> data_fingerprints() const override;
   std::optional<std::string> why_not_replayed() override { return nn::why_not_replayed(model()); }
+  std::optional<std::string> why_inference_not_replayed() override;
+  void round_shapes(bool rounded) override;
   int64_t batches_per_epoch() const override;
   std::unique_ptr<train::TrainingBatches> training_batches(int64_t epoch, int64_t first_batch) override;
   int64_t evaluation_size() const override;
@@ -67,6 +70,8 @@ class TranslationTask : public Task,
  private:
   std::shared_ptr<const data::ParallelCorpus> open(data::SequenceSplit split, const data::ParallelOptions& options);
   int64_t translated_pairs() const;
+  /// Returns the limits to which micro-batches are padded, or std::nullopt if they are not padded.
+  std::optional<PairLimits> pair_limits() const;
   void make_up_data();
   void build_model();
   /// A function that gets the losses of a batch's pairs, and the first pair's position in the evaluation's order.
@@ -87,6 +92,8 @@ class TranslationTask : public Task,
   std::optional<data::ParallelEncoders> encoders_;
   std::shared_ptr<const data::ParallelCorpus> training_, held_out_;
   std::optional<data::ParallelLoader> training_loader_, held_out_loader_;
+  data::TokenBudgetOptions budget_;  // of the training batches
+  bool rounds_shapes_ = false;
   std::vector<data::ParallelBatch> synthetic_;  // batches that replace all data
   std::shared_ptr<models::TranslationModel> model_;
   TranslationEvaluation evaluation_;

@@ -41,7 +41,7 @@ void TranslationTask::record_evaluation(int64_t first, const SeenRecord& seen) {
   for (const std::vector<int64_t>& batch : batches_by_length(sources, options_.evaluation.how.max_tokens)) {
     const int64_t end = place + static_cast<int64_t>(batch.size());
     if (end > first) {
-      const auto found = translate_batch(*model_, sources, batch, options_.evaluation.how);
+      const auto found = translate_batch(*model_, sources, batch, options_.evaluation.how, &inference());
       for (size_t i = 0; i < batch.size(); ++i) {
         const SentenceToTranslate& source = sources[static_cast<size_t>(batch[i])];
         const models::Hypothesis* written = found[i].empty() ? nullptr : &found[i].front();

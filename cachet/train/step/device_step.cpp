@@ -4,7 +4,6 @@
 #include <ATen/ops/_foreach_copy.h>
 #include <ATen/ops/_foreach_mul.h>
 #include <ATen/ops/_foreach_norm.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/isfinite.h>
 #include <ATen/ops/maximum.h>
 #include <ATen/ops/ones_like.h>
@@ -20,18 +19,11 @@
 
 #include "cachet/io/tensors/state_dict.h"
 #include "cachet/ops/support/finite.h"
-#include "cachet/ops/support/retained_values.h"
 #include "cachet/train/machine/device.h"
-#include "cachet/train/machine/process_setup.h"
-#include "cachet/train/step/flagged_modules.h"
 #include "cachet/train/step/gradients.h"
-#include "cachet/train/step/precision.h"
 
 namespace cachet::train {
 namespace {
-
-/// More combinations of input shapes than this run directly, as most of them would meet no recording.
-constexpr size_t kMaxLayouts = 64;
 
 std::vector<at::Tensor> buffers_of(const torch::nn::Module& model) {
   std::vector<at::Tensor> buffers;
@@ -39,26 +31,19 @@ std::vector<at::Tensor> buffers_of(const torch::nn::Module& model) {
   return buffers;
 }
 
-at::Tensor as_numbers(const at::Tensor& tensor) { return tensor.detach().to(at::kDouble).reshape({-1}); }
-
 }  // namespace
 
 DeviceStep::DeviceStep(TrainingTask& task, const TrainOptions& options, std::vector<NamedParameter> parameters,
-                       Optimizer& optimizer, WeightAverage* average, std::unique_ptr<StepExecutor> executor)
-    : task_(task),
-      precision_(options.precision),
-      clip_norm_(options.clip_norm),
+                       Optimizer& optimizer, WeightAverage* average, std::shared_ptr<StepExecutor> executor)
+    : clip_norm_(options.clip_norm),
       optimizer_(optimizer),
       average_(average),
-      executor_(std::move(executor)),
+      passes_(task, options.precision, kFirstRate + optimizer.groups(), std::move(executor)),
       gradients_(std::move(parameters)),
-      inputs_(kMaxLayouts),
-      buffers_(buffers_of(task.model())),
-      flagged_(flagged_modules(task.model())) {
+      buffers_(buffers_of(task.model())) {
   const at::NoGradGuard no_grad;
   for (const at::Tensor& buffer : buffers_) buffers_before_.push_back(buffer.clone());
   const at::TensorOptions options_of_numbers = at::TensorOptions(device_of(task.model())).dtype(at::kDouble);
-  scalars_ = at::zeros({kFirstRate + optimizer.groups()}, options_of_numbers);
   bad_ = at::zeros({}, options_of_numbers);
   stopped_ = at::zeros({}, options_of_numbers.dtype(at::kFloat));
 }
@@ -93,89 +78,34 @@ void DeviceStep::micro_batch(TrainingBatches& batches, int64_t index, int64_t co
                              double average_weight, Pending& pending, StepSummary& summary) {
   wait_for_micro_batch(batches, summary);
   batches.prepare();
-  std::optional<PreparedBatch> prepared = batches.prepared();
-  if (!prepared) throw std::logic_error("the task does not describe its prepared micro-batch");
-  const double weight = prepared->weight;
-  require_weight(weight);
-  summary.samples += prepared->samples;
-  summary.tokens += prepared->tokens;
-  if (unit_ == 0) unit_ = weight;
-  total_weight_ += weight;
+  const PreparedBatch prepared = described_batch(batches);
+  summary.samples += prepared.samples;
+  summary.tokens += prepared.tokens;
+  if (unit_ == 0) unit_ = prepared.weight;
+  total_weight_ += prepared.weight;
 
-  std::vector<double> scalars(kFirstRate);
   const double unit = unit_ > 0 ? unit_ : 1;
-  scalars[kUnit] = unit;
-  scalars[kWeight] = weight > 0 ? weight : 1;
-  scalars[kPenaltyFactor] = weight / unit;
-  scalars[kGradientFactor] = total_weight_ > 0 ? unit / total_weight_ : 0;
-  scalars[kHasWeight] = total_weight_ > 0 ? 1 : 0;
-  scalars[kAverageWeight] = average_weight;
-  for (const double rate : optimizer_.group_rates(rates)) scalars.push_back(rate);
-  executor_->write(scalars, scalars_);
+  PassNumbers numbers{unit, prepared.weight > 0, std::vector<double>(kFirstRate)};
+  numbers.further[kGradientFactor] = total_weight_ > 0 ? unit / total_weight_ : 0;
+  numbers.further[kHasWeight] = total_weight_ > 0 ? 1 : 0;
+  numbers.further[kAverageWeight] = average_weight;
+  for (const double rate : optimizer_.group_rates(rates)) numbers.further.push_back(rate);
 
   const bool first = index == 0, last = index + 1 == count;
   momentum_ = rates.momentum;
-  const std::optional<std::string> layout = inputs_.place(prepared->tensors);
-  const std::string key = std::string(first ? "first;" : "") + (last ? "last;" : "") + (weight > 0 ? "" : "empty;") +
-                          host_flags() + ";" + layout.value_or("");
-  std::vector<at::Tensor> placed;
-  for (const at::Tensor* tensor : prepared->tensors) placed.push_back(*tensor);
-  Recorded unique;
-  Recorded& recorded = layout ? recorded_[key] : unique;
-  const auto launch = [&] {
-    for (size_t i = 0; i < placed.size(); ++i) *prepared->tensors[i] = placed[i];
-    work(batches, *prepared, first, last, recorded);
+  PassWork work{std::string(first ? "first;" : "") + (last ? "last;" : "")};
+  work.before = [&] {
+    if (first) begin();
   };
-  task_.record_passes(true);
-  if (layout)
-    executor_->run(key, launch);
-  else
-    executor_->run_directly(launch);
-  task_.record_passes(false);
-  if (std::exchange(moved_, false)) executor_->forget();
+  work.after = [&](std::vector<at::Tensor>& all, size_t losses) {
+    for (const at::Tensor& checked : std::span(all).first(losses)) bad_.add_(at::isfinite(checked).logical_not().sum());
+    if (last) update(first, all);
+  };
+  PassResult result = passes_.run(batches, prepared, numbers, work);
+  if (std::exchange(moved_, false)) passes_.forget();
   if (last && average_ != nullptr) average_->forget_states();
-  for (size_t i = 0; i < recorded.passed.size(); ++i) *prepared->tensors[i] = recorded.passed[i];
-  for (size_t i = 0; i < flagged_.size(); ++i) flagged_[i]->set_host_flag(recorded.host_flags[i] == '1');
-  pending.micro_batches.push_back(recorded.micro_batch);
-  pending.micro_batches.back().weight = weight;
-  pending.micro_batches.back().metric_counts = prepared->metric_counts;
-  pending.reads.push_back(executor_->read(recorded.numbers));
-}
-
-void DeviceStep::work(TrainingBatches& batches, const PreparedBatch& prepared, bool first, bool last,
-                      Recorded& recorded) {
-  ops::RetainedValues retained;
-  if (first) begin();
-  ForwardResult result = [&] {
-    const PrecisionScope precision(precision_, stopped_.device().type());
-    return batches.forward();
-  }();
-  if (result.metrics.size() != prepared.metric_counts.size())
-    throw std::logic_error("the task describes " + std::to_string(prepared.metric_counts.size()) +
-                           " metrics of a micro-batch, but has " + std::to_string(result.metrics.size()));
-  if (prepared.weight > 0) {
-    const at::ScalarType type = result.loss.scalar_type();
-    at::Tensor objective = result.loss / scalar(kUnit, type);
-    if (result.penalty.defined())
-      objective = objective + result.penalty * scalar(kPenaltyFactor, result.penalty.scalar_type());
-    objective.backward();
-  }
-  const at::NoGradGuard no_grad;
-  recorded.micro_batch = {prepared.weight, result.penalty.defined(), {}, {}};
-  const at::Tensor loss = result.loss.detach();
-  std::vector<at::Tensor> numbers{as_numbers(loss / scalar(kWeight, loss.scalar_type()))};
-  if (result.penalty.defined()) numbers.push_back(as_numbers(result.penalty));
-  for (const at::Tensor& checked : numbers) bad_.add_(at::isfinite(checked).logical_not().sum());
-  for (const StepMetric& metric : result.metrics) {
-    recorded.micro_batch.metrics.push_back(metric.name);
-    numbers.push_back(as_numbers(metric.total));
-  }
-  if (last) update(first, numbers);
-  recorded.numbers = at::cat(numbers);
-  recorded.host_flags = host_flags();
-  recorded.retained = retained.take();
-  recorded.passed.clear();
-  for (const at::Tensor* tensor : prepared.tensors) recorded.passed.push_back(*tensor);
+  pending.micro_batches.push_back(std::move(result.micro_batch));
+  pending.reads.push_back(passes_.executor().read(result.numbers));
 }
 
 void DeviceStep::begin() {
@@ -189,7 +119,7 @@ void DeviceStep::update(bool single, std::vector<at::Tensor>& numbers) {
   moved_ = gradients_.fix() || moved_;
   std::vector<at::Tensor> gradients = gradients_.gradients();
   if (!gradients.empty()) {
-    if (!single) at::_foreach_mul_(gradients, scalar(kGradientFactor, gradients.front().scalar_type()));
+    if (!single) at::_foreach_mul_(gradients, passes_.further(kGradientFactor, gradients.front().scalar_type()));
     const at::Tensor norms = at::stack(at::_foreach_norm(gradients, 2)).to(at::kDouble);
     // A norm may overflow although all values of the gradient are finite: the largest values show which it is.
     const at::Tensor largest =
@@ -203,24 +133,17 @@ void DeviceStep::update(bool single, std::vector<at::Tensor>& numbers) {
     numbers.insert(numbers.end(), {norms, largest});
   }
   stopped_.copy_(at::maximum(stopped_, (bad_ > 0).to(stopped_.scalar_type())));
-  const at::Tensor skipped = at::maximum(stopped_, 1 - scalar(kHasWeight, stopped_.scalar_type()));
+  const at::Tensor skipped = at::maximum(stopped_, 1 - passes_.further(kHasWeight, stopped_.scalar_type()));
   std::vector<at::Tensor> rates;
   // The fused operators of LibTorch take a float32 rate on CUDA, and any rate on the CPU.
   const at::ScalarType type_of_rate = stopped_.is_cpu() ? at::kDouble : at::kFloat;
-  for (int i = 0; i < optimizer_.groups(); ++i) rates.push_back(scalar(kFirstRate + i, type_of_rate));
+  for (int64_t i = 0; i < optimizer_.groups(); ++i) rates.push_back(passes_.further(kFirstRate + i, type_of_rate));
   optimizer_.step({rates, momentum_, skipped});
   for (size_t i = 0; i < buffers_.size(); ++i)
     buffers_[i].copy_(at::where(stopped_ > 0, buffers_before_[i], buffers_[i]));
-  if (average_ != nullptr) average_->update(scalars_[kAverageWeight] * (1 - stopped_.to(at::kDouble)));
+  if (average_ != nullptr)
+    average_->update(passes_.further(kAverageWeight, at::kDouble) * (1 - stopped_.to(at::kDouble)));
 }
-
-std::string DeviceStep::host_flags() const {
-  std::string flags;
-  for (const ops::HostFlag* module : flagged_) flags += module->host_flag() ? '1' : '0';
-  return flags;
-}
-
-at::Tensor DeviceStep::scalar(int index, at::ScalarType type) const { return scalars_[index].to(type); }
 
 StepSummary DeviceStep::read(Pending pending) const {
   StepSummary summary;

@@ -1,17 +1,15 @@
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "cachet/ops/support/host_flag.h"
 #include "cachet/train/optimizer/optimizer.h"
 #include "cachet/train/optimizer/weight_average.h"
 #include "cachet/train/options.h"
 #include "cachet/train/step/fixed_gradients.h"
-#include "cachet/train/step/fixed_tensors.h"
+#include "cachet/train/step/replayed_passes.h"
 #include "cachet/train/step/step_executor.h"
 #include "cachet/train/step/step_summary.h"
 #include "cachet/train/step/step_sums.h"
@@ -28,7 +26,7 @@ class DeviceStep {
  public:
   /// `average` is null without averaged weights. All arguments must outlive this object.
   DeviceStep(TrainingTask& task, const TrainOptions& options, std::vector<NamedParameter> parameters,
-             Optimizer& optimizer, WeightAverage* average, std::unique_ptr<StepExecutor> executor);
+             Optimizer& optimizer, WeightAverage* average, std::shared_ptr<StepExecutor> executor);
 
   /// Launches a step of `micro_batches` micro-batches. `average_weight` is the weight of the new parameters in the
   /// averaged weights. Returns the host numbers of this step, and the numbers of the step before it (read_steps 1) or,
@@ -39,21 +37,13 @@ class DeviceStep {
   StepSummary settle();
 
   /// Call this function after tensors of the model or the optimizer were replaced (such as by a resume).
-  void forget() { executor_->forget(); }
+  void forget() { passes_.forget(); }
 
-  std::vector<std::string> take_notes() { return executor_->take_notes(); }
+  std::vector<std::string> take_notes() { return passes_.executor().take_notes(); }
 
  private:
-  enum Scalar { kUnit, kWeight, kPenaltyFactor, kGradientFactor, kHasWeight, kAverageWeight, kFirstRate };
+  enum Number : int64_t { kGradientFactor, kHasWeight, kAverageWeight, kFirstRate };
 
-  /// What the work of one key leaves: the host numbers of its last call, and the tensors that it wrote.
-  struct Recorded {
-    MicroBatchNumbers micro_batch;
-    at::Tensor numbers;              // float64: of the micro-batch; after the last one, those of the update, too
-    std::vector<at::Tensor> passed;  // PreparedBatch::tensors after the forward pass
-    std::string host_flags;          // of the modules after the work
-    std::vector<std::shared_ptr<const void>> retained;  // memoized values that the work reads
-  };
   /// A step whose numbers are still on the device, or on their way.
   struct Pending {
     std::vector<MicroBatchNumbers> micro_batches;
@@ -64,29 +54,19 @@ class DeviceStep {
 
   void micro_batch(TrainingBatches& batches, int64_t index, int64_t count, const UpdateRates& rates,
                    double average_weight, Pending& pending, StepSummary& summary);
-  /// The device work of a micro-batch.
-  void work(TrainingBatches& batches, const PreparedBatch& prepared, bool first, bool last, Recorded& recorded);
+  /// The work before the first and after the last micro-batch of a step.
   void begin();
   void update(bool single, std::vector<at::Tensor>& numbers);
-  /// The facts that modules store on the host. They decide which operations a pass calls.
-  std::string host_flags() const;
-  at::Tensor scalar(int index, at::ScalarType type) const;
   StepSummary read(Pending pending) const;
 
-  TrainingTask& task_;
-  Precision precision_;
   double clip_norm_;
   Optimizer& optimizer_;
   WeightAverage* average_;
-  std::unique_ptr<StepExecutor> executor_;
+  ReplayedPasses passes_;  // PassNumbers::further: by Number, then a rate for each group of the optimizer
   FixedGradients gradients_;
-  FixedTensors inputs_;
   std::vector<at::Tensor> buffers_, buffers_before_;
-  std::vector<ops::HostFlag*> flagged_;
-  at::Tensor scalars_;  // float64, by Scalar; then a rate for each group of the optimizer
-  at::Tensor bad_;      // of this step: above 0 if a number is not finite
-  at::Tensor stopped_;  // float32: 1 after the first bad step, else 0
-  std::map<std::string, Recorded> recorded_;
+  at::Tensor bad_;                      // of this step: above 0 if a number is not finite
+  at::Tensor stopped_;                  // float32: 1 after the first bad step, else 0
   double unit_ = 0, total_weight_ = 0;  // of the step that is being launched
   std::optional<double> momentum_;
   bool moved_ = false;  // whether gradients changed their addresses

@@ -27,7 +27,13 @@ std::string layout_of(const std::vector<at::Tensor*>& tensors) {
 std::optional<std::string> FixedTensors::place(const std::vector<at::Tensor*>& tensors) {
   const at::NoGradGuard no_grad;
   std::string layout = layout_of(tensors);
-  if (!by_layout_.contains(layout) && by_layout_.size() >= max_layouts_) return std::nullopt;
+  if (!by_layout_.contains(layout)) {
+    int64_t bytes = 0;
+    for (const at::Tensor* tensor : tensors)
+      if (tensor->defined()) bytes += static_cast<int64_t>(tensor->nbytes());
+    if (by_layout_.size() >= max_layouts_ || bytes > free_bytes_) return std::nullopt;
+    free_bytes_ -= bytes;
+  }
   std::vector<at::Tensor>& fixed = by_layout_[layout];
   if (fixed.empty())
     for (const at::Tensor* tensor : tensors)

@@ -2,6 +2,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -13,16 +15,19 @@ namespace cachet::train {
 /// addresses, so that recorded work finds the inputs of a later step there.
 class FixedTensors {
  public:
-  /// At most `max_layouts` combinations of shapes and types have addresses, so that the memory is bounded.
-  explicit FixedTensors(size_t max_layouts) : max_layouts_(max_layouts) {}
+  /// At most `max_layouts` combinations of shapes and types have addresses. The tensors at these addresses have at most
+  /// `max_bytes` bytes.
+  explicit FixedTensors(size_t max_layouts, int64_t max_bytes = std::numeric_limits<int64_t>::max())
+      : max_layouts_(max_layouts), free_bytes_(max_bytes) {}
 
   /// Copies each defined tensor to its address, and replaces `*tensor` by the tensor at this address. Returns a text
-  /// that names the shapes, strides and types of all tensors; equal texts mean equal addresses. If there are already
-  /// `max_layouts` other combinations, changes nothing and returns std::nullopt.
+  /// that names the shapes, strides and types of all tensors; equal texts mean equal addresses. If a new combination
+  /// would exceed a limit, changes nothing and returns std::nullopt.
   std::optional<std::string> place(const std::vector<at::Tensor*>& tensors);
 
  private:
   size_t max_layouts_;
+  int64_t free_bytes_;
   std::map<std::string, std::vector<at::Tensor>> by_layout_;
 };
 

@@ -72,7 +72,7 @@ RunLength run_length(const TrainOptions& options, int64_t batches_per_epoch) {
 }
 
 LiveRun::LiveRun(TrainingTask& task, const Options& options, std::shared_ptr<processes::ProcessGroup> processes,
-                 std::unique_ptr<StepExecutor> executor)
+                 std::shared_ptr<StepExecutor> executor)
     : task_(task),
       options_(options),
       processes_(std::move(processes)),
@@ -90,11 +90,15 @@ LiveRun::LiveRun(TrainingTask& task, const Options& options, std::shared_ptr<pro
   const AverageOptions average = average_options(options.train);
   if (average.decay > 0 && (rank() == 0 || renews_average_)) average_.emplace(task.model(), average);
   if (!executor) {
-    StepGraphs graphs = step_graphs(task, options_, device_, world_size());
-    if (!graphs.note.empty()) step_notes_.push_back(std::move(graphs.note));
-    executor = std::move(graphs.executor);
+    GraphPlan plan = graph_plan(task, options_, device_, world_size());
+    executor = make_executor(plan, options_, device_);
+    if (!plan.note.empty()) step_notes_.push_back(std::move(plan.note));
   }
-  if (executor)
+  task.round_shapes(executor != nullptr);
+  if (executor && !task.why_inference_not_replayed()) task.replay_inference(executor);
+  if (executor && processes_)
+    training_step_.replay_passes(std::move(executor));
+  else if (executor)
     device_step_ =
         std::make_unique<DeviceStep>(task, options_.train, training_step_.parameters(), training_step_.optimizer(),
                                      average_ ? &*average_ : nullptr, std::move(executor));
@@ -102,6 +106,8 @@ LiveRun::LiveRun(TrainingTask& task, const Options& options, std::shared_ptr<pro
   task.model().train();
   if (rank() > 0) seed_draws(options.train.seed, rank());
 }
+
+LiveRun::~LiveRun() { task_.replay_inference(nullptr); }
 
 StepSummary LiveRun::advance(int stop_signal) {
   if (!batches_) open_batches({});
@@ -129,8 +135,7 @@ StepSummary LiveRun::settle() {
 
 std::vector<std::string> LiveRun::take_step_notes() {
   std::vector<std::string> notes = std::exchange(step_notes_, {});
-  if (!device_step_) return notes;
-  std::vector<std::string> of_steps = device_step_->take_notes();
+  std::vector<std::string> of_steps = device_step_ ? device_step_->take_notes() : training_step_.take_notes();
   notes.insert(notes.end(), of_steps.begin(), of_steps.end());
   return notes;
 }
@@ -248,6 +253,7 @@ std::vector<std::string> LiveRun::restore(const Checkpoint& checkpoint) {
   training_step_.optimizer().load_state(checkpoint.optimizer);
   if (average_) average_->load_state(checkpoint.ema);
   if (device_step_) device_step_->forget();
+  training_step_.forget_passes();
   state = saved;
   batches_.reset();
   const bool as_many = saved.world_size == world_size();

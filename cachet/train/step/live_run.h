@@ -33,9 +33,13 @@ class LiveRun {
   /// Moves the task's model to the device of the options. Throws std::runtime_error if the device does not exist.
   /// `processes` are the processes that train the model together; each of them trains on a part of each batch. If this
   /// process trains alone, `processes` is null. In training, each process draws its own random numbers.
-  /// If `executor` is given, the steps are DeviceSteps, which `executor` runs. Otherwise step_graphs() chooses.
+  /// If `executor` is given, it runs the evaluations' passes, and the steps, which are DeviceSteps. With several
+  /// processes, it runs the passes of TrainingSteps. Without an executor, graph_plan() chooses.
   LiveRun(TrainingTask& task, const Options& options, std::shared_ptr<processes::ProcessGroup> processes = nullptr,
-          std::unique_ptr<StepExecutor> executor = nullptr);
+          std::shared_ptr<StepExecutor> executor = nullptr);
+  LiveRun(const LiveRun&) = delete;
+  LiveRun& operator=(const LiveRun&) = delete;
+  ~LiveRun();
 
   /// Takes the next step. `stop_signal` is the signal that asked this process to stop, and is passed to the other
   /// processes. Throws the errors of TrainingStep::run(). After an exception, the run must not be used any more. If the

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
+#include <utility>
 
 #include "cachet/train/machine/interruption.h"
 #include "cachet/train/machine/process_setup.h"
@@ -32,13 +34,36 @@ StepSummary TrainingStep::run(TrainingBatches& batches, int64_t micro_batches, c
                               int stop_signal) {
   StepSummary summary;
   summary.stop_signal = stop_signal;
-  zero_gradients(parameters_);
+  zero_gradients();
   const Accumulated step = accumulate(batches, micro_batches, summary);
   all_reduce_gradients(step);
   read_and_check(step, summary);
   if (clip_norm_ > 0) clip_gradients(parameters_, summary.gradient_norm, clip_norm_);
   optimizer_->step(rates);
   return summary;
+}
+
+void TrainingStep::replay_passes(std::shared_ptr<StepExecutor> executor) {
+  if (parts_ != nullptr) throw std::logic_error("passes with states of their own cannot be replayed");
+  passes_ = std::make_unique<ReplayedPasses>(task_, precision_, /*further=*/0, std::move(executor));
+  fixed_gradients_ = std::make_unique<FixedGradients>(parameters_);
+}
+
+void TrainingStep::forget_passes() {
+  if (passes_) passes_->forget();
+}
+
+std::vector<std::string> TrainingStep::take_notes() {
+  return passes_ ? passes_->executor().take_notes() : std::vector<std::string>();
+}
+
+// Zero gradients.
+
+void TrainingStep::zero_gradients() const {
+  if (fixed_gradients_)
+    fixed_gradients_->zero();
+  else
+    train::zero_gradients(parameters_);
 }
 
 // Accumulate.
@@ -48,6 +73,10 @@ TrainingStep::Accumulated TrainingStep::accumulate(TrainingBatches& batches, int
   fetch_step(batches, micro_batches, summary);
   Accumulated step;
   for (int64_t i = 0; i < micro_batches; ++i) {
+    if (passes_) {
+      replay_one(batches, step, summary);
+      continue;
+    }
     if (parts_ != nullptr) parts_->begin(i);
     task_.record_passes(parts_ == nullptr || parts_->number(i) == 0);
     accumulate_one(batches, step, summary);
@@ -92,6 +121,19 @@ void TrainingStep::accumulate_one(TrainingBatches& batches, Accumulated& step, S
   step.micro_batches.push_back(std::move(described));
 }
 
+void TrainingStep::replay_one(TrainingBatches& batches, Accumulated& step, StepSummary& summary) const {
+  wait_for_micro_batch(batches, summary);
+  batches.prepare();
+  const PreparedBatch prepared = described_batch(batches);
+  if (step.unit == 0) step.unit = unit_of(prepared.weight);
+  summary.samples += prepared.samples;
+  summary.tokens += prepared.tokens;
+  step.weight += prepared.weight;
+  PassResult result = passes_->run(batches, prepared, {step.unit, prepared.weight > 0 || processes_});
+  step.numbers.push_back(result.numbers.clone());  // the next micro-batch may overwrite them
+  step.micro_batches.push_back(std::move(result.micro_batch));
+}
+
 ForwardResult TrainingStep::forward(TrainingBatches& batches) const {
   const PrecisionScope precision(precision_, device_);
   if (parts_ == nullptr || batches.has_samples()) return batches.forward();
@@ -114,7 +156,7 @@ void TrainingStep::all_reduce_gradients(const Accumulated& step) const {
   // The unit of one micro-batch is already the sum of its weight over all processes.
   const bool unit_is_weight = parts_ == nullptr && step.micro_batches.size() == 1;
   const double weight = unit_is_weight ? step.unit : sum_over_processes(step.weight);
-  if (weight == 0) return zero_gradients(parameters_);
+  if (weight == 0) return train::zero_gradients(parameters_);
   const auto take_means = [&] {
     if (weight != step.unit) scale_gradients(parameters_, step.unit / weight);
   };
@@ -122,6 +164,7 @@ void TrainingStep::all_reduce_gradients(const Accumulated& step) const {
   // bit.
   if (parts_ == nullptr) take_means();
   if (processes_) add_gradients(parameters_, *processes_);
+  if (fixed_gradients_ && fixed_gradients_->fix()) passes_->forget();
   if (parts_ != nullptr) take_means();
 }
 
@@ -143,7 +186,8 @@ void TrainingStep::sum_over_processes(std::vector<double>& numbers) const {
 
 void TrainingStep::read_and_check(const Accumulated& step, StepSummary& summary) const {
   std::vector<at::Tensor> tensors = step.numbers;
-  const size_t losses_and_metrics = tensors.size();
+  size_t losses_and_metrics = 0;
+  for (const MicroBatchNumbers& micro_batch : step.micro_batches) losses_and_metrics += micro_batch.size();
   tensors.push_back(gradient_norms(parameters_));
   const std::vector<double> numbers = copy_to_host(tensors);
   // Several processes check the sums, so that all of them throw.

@@ -10,7 +10,9 @@
 #include "cachet/train/data_parallel/part_states.h"
 #include "cachet/train/optimizer/optimizer.h"
 #include "cachet/train/options.h"
+#include "cachet/train/step/fixed_gradients.h"
 #include "cachet/train/step/gradients.h"
+#include "cachet/train/step/replayed_passes.h"
 #include "cachet/train/step/step_summary.h"
 #include "cachet/train/step/step_sums.h"
 #include "cachet/train/training_task.h"
@@ -41,6 +43,15 @@ class TrainingStep {
   /// not finite.
   StepSummary run(TrainingBatches& batches, int64_t micro_batches, const UpdateRates& rates, int stop_signal = 0);
 
+  /// Runs the forward and backward passes of later steps with `executor`, which may replay them. The sums over
+  /// processes and the update are not recorded. The model's modules must not sum over processes during a pass, and the
+  /// parts of a step must not have states of their own.
+  void replay_passes(std::shared_ptr<StepExecutor> executor);
+  /// Call this function after tensors of the model were replaced (such as by a resume).
+  void forget_passes();
+  /// Returns notes for the log since the last call, such as the reason why passes cannot be replayed.
+  std::vector<std::string> take_notes();
+
   Optimizer& optimizer() { return *optimizer_; }
   const Optimizer& optimizer() const { return *optimizer_; }
   const std::vector<NamedParameter>& parameters() const { return parameters_; }
@@ -55,13 +66,16 @@ class TrainingStep {
                         // with parts, part 0's weight
     double weight = 0;  // weight of all micro-batches of this process
     std::vector<MicroBatchNumbers> micro_batches;
-    std::vector<at::Tensor> numbers;  // numbers of all micro-batches; they stay on the device until the step reads them
+    std::vector<at::Tensor>
+        numbers;  // scalars or vectors: numbers of all micro-batches; they stay on the device until the step reads them
   };
 
+  void zero_gradients() const;
   Accumulated accumulate(TrainingBatches& batches, int64_t micro_batches, StepSummary& summary) const;
   /// Waits until the data of the whole step are loaded, then calls batches.count_step() for the divisor of the loss.
   void fetch_step(TrainingBatches& batches, int64_t micro_batches, StepSummary& summary) const;
   void accumulate_one(TrainingBatches& batches, Accumulated& step, StepSummary& summary) const;
+  void replay_one(TrainingBatches& batches, Accumulated& step, StepSummary& summary) const;
   ForwardResult forward(TrainingBatches& batches) const;
   double unit_of(double weight) const;
 
@@ -88,6 +102,8 @@ class TrainingStep {
   std::unique_ptr<Optimizer> optimizer_;
   std::shared_ptr<processes::ProcessGroup> processes_;
   PartStates* parts_;
+  std::unique_ptr<ReplayedPasses> passes_;           // null: passes run directly
+  std::unique_ptr<FixedGradients> fixed_gradients_;  // of replayed passes
 };
 
 }  // namespace cachet::train

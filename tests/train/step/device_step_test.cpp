@@ -273,6 +273,19 @@ TEST(FixedTensors, EqualShapesHaveOneAddressUntilThereAreTooManyShapes) {
   EXPECT_EQ(place(values).first, first);
 }
 
+TEST(FixedTensors, TheBytesAtTheAddressesAreLimited) {
+  FixedTensors fixed(/*max_layouts=*/10, /*max_bytes=*/100);
+  const auto place = [&](int64_t floats) {
+    at::Tensor tensor = at::zeros({floats});
+    return fixed.place({&tensor}).has_value();
+  };
+  EXPECT_TRUE(place(10));
+  EXPECT_FALSE(place(20));
+  EXPECT_TRUE(place(15));
+  EXPECT_FALSE(place(1));
+  EXPECT_TRUE(place(10));  // has its address
+}
+
 // What a recording must find: the faults that a CUDA graph would hide.
 
 TEST(ReplayedCalls, RefusesAReadOnTheHost) {
