@@ -1,6 +1,9 @@
 #pragma once
 
+#include <optional>
+
 #include "app/arguments/model_argument.h"
+#include "cachet/tasks/recipe.h"
 
 namespace cachet::app {
 
@@ -10,6 +13,10 @@ inline constexpr const char* kDescribedModels =
 
 /// Whether `name` is the folder of a run, a checkpoint or a model, and not a model's name.
 bool is_model_on_disk(const std::string& name);
+
+/// Reads the recipe of a run, checkpoint or model, or a recipe. Returns std::nullopt for a model's name. Throws
+/// UsageError for an unknown name, and config::Error for invalid settings.
+std::optional<tasks::RecipePlan> read_described_recipe(const ModelArgument& argument);
 
 /// Reads a model by its name, from the folder of a run, checkpoint or model, or from a recipe. Does not build the
 /// model. Throws UsageError for an unknown name, and config::Error for invalid settings.

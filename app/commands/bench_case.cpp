@@ -63,24 +63,6 @@ bool has_own_weights(const ModelArgument& model) {
   return runtime::is_export(model.name) || (is_model_on_disk(model.name) && !why_random_weights(model));
 }
 
-std::shared_ptr<models::Model> build(const BenchCase& bench) {
-  if (runtime::is_export(bench.model.name)) {
-    // An engine gets its number of threads when it opens the model.
-    if (bench.options.threads > 0) at::set_num_threads(bench.options.threads);
-    return tasks::open_saved_run(bench.model.name).plan.model().build();
-  }
-  std::shared_ptr<models::Model> model;
-  if (has_own_weights(bench.model)) {
-    const tasks::SavedRun saved = tasks::open_saved_run(bench.model.name);
-    model = saved.plan.model().build();
-    io::load_state_dict(*model, tasks::read_weights(saved), {.conversion = io::LoadPolicy::Conversion::kNone});
-  } else {
-    model = read_described_model(bench.model).build();
-  }
-  train::place(*model, device_named(bench.device));
-  return model;
-}
-
 std::string last_line(std::string text) {
   while (!text.empty() && text.back() == '\n') text.pop_back();
   const size_t end = text.rfind('\n');
@@ -124,6 +106,24 @@ std::optional<std::string> why_random_weights(const ModelArgument& model) {
   return std::nullopt;
 }
 
+std::shared_ptr<models::Model> build_model(const BenchCase& bench) {
+  if (runtime::is_export(bench.model.name)) {
+    // An engine gets its number of threads when it opens the model.
+    if (bench.options.threads > 0) at::set_num_threads(bench.options.threads);
+    return tasks::open_saved_run(bench.model.name).plan.model().build();
+  }
+  std::shared_ptr<models::Model> model;
+  if (has_own_weights(bench.model)) {
+    const tasks::SavedRun saved = tasks::open_saved_run(bench.model.name);
+    model = saved.plan.model().build();
+    io::load_state_dict(*model, tasks::read_weights(saved), {.conversion = io::LoadPolicy::Conversion::kNone});
+  } else {
+    model = read_described_model(bench.model).build();
+  }
+  train::place(*model, device_named(bench.device));
+  return model;
+}
+
 std::string_view to_string(BenchmarkMode mode) { return mode == BenchmarkMode::inference ? "infer" : "train"; }
 std::string_view to_string(BenchmarkPrecision precision) {
   switch (precision) {
@@ -162,7 +162,7 @@ BenchRow error_row(const BenchCase& bench, const std::string& error) {
 /// The benchmark observes memory and may free the model's: LibTorch warns of each block that it did not see allocated.
 std::shared_ptr<models::Model> build_with_known_sizes(const BenchCase& bench) {
   const analysis::LiveMemory sees_allocations;
-  return build(bench);
+  return build_model(bench);
 }
 
 BenchRow measure_here(BenchCase bench) {

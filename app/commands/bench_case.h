@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -26,6 +27,9 @@ std::string_view to_string(analysis::BenchmarkPrecision precision);  // "fp32", 
 /// Returns the reason why the model of a folder is measured with random weights. Empty if its own weights are read, and
 /// for a name or a recipe, which has no weights.
 std::optional<std::string> why_random_weights(const ModelArgument& model);
+
+/// Builds the model of a row on its device, with its own weights if they are known.
+std::shared_ptr<models::Model> build_model(const BenchCase& bench);
 
 /// A row's fields: model, mode, precision, batch, threads and device, then median_ms, quartiles_ms, samples_per_second,
 /// activation_bytes, weight_bytes and their sum memory_bytes (null if an engine other than LibTorch allocates the

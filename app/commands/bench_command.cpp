@@ -7,6 +7,7 @@
 #include "app/arguments/number_option.h"
 #include "app/arguments/one_of.h"
 #include "app/commands/bench_case.h"
+#include "app/commands/bench_profile.h"
 #include "app/commands/command.h"
 #include "app/commands/cost_table.h"
 #include "app/machine/precision_note.h"
@@ -30,11 +31,13 @@ struct BenchArguments {
   std::vector<std::string> models, settings;
   std::string mode = "both";
   std::vector<std::string> precisions;  // none: float32, or that of an export
-  std::vector<int64_t> batches{1};
+  std::vector<int64_t> batches;         // none: 1, or that of a recipe which is profiled
   std::vector<int> threads{0};
   double seconds = 2;
   std::string device = "auto", progress = "auto";
-  bool table = false, json = false, wide = false;
+  bool table = false, profile = false, json = false, wide = false;
+  int64_t profiled_steps = 5;
+  std::string trace;
 };
 
 std::vector<BenchmarkMode> modes_of(const BenchArguments& arguments) {
@@ -92,6 +95,7 @@ std::vector<BenchCase> cases_of(const BenchArguments& given) {
     const bool is_export = runtime::is_export(name);
     BenchArguments arguments = is_export ? for_export(name, given) : given;
     if (arguments.precisions.empty()) arguments.precisions = {"fp32"};
+    if (arguments.batches.empty()) arguments.batches = {1};
     const ModelArgument model{name, arguments.settings};
     std::string problem;
     try {
@@ -178,6 +182,26 @@ void check_table(const BenchArguments& arguments) {
         "--table prints one row for each model; give only one precision, one batch size and one number of threads");
 }
 
+/// Of a profile, there is one way of measuring.
+ProfiledBench profile_of(const BenchArguments& arguments) {
+  if (arguments.table) throw UsageError("--profile and --table exclude each other; leave one of them out");
+  if (arguments.models.size() > 1 || is_glob(arguments.models.front()))
+    throw UsageError("--profile profiles one model; give one recipe, one run or the name of one model");
+  if (arguments.precisions.size() > 1 || arguments.batches.size() > 1 || arguments.threads.size() > 1)
+    throw UsageError("--profile takes only one precision, one batch size and one number of threads");
+  if (runtime::is_export(arguments.models.front()))
+    throw UsageError(arguments.models.front() +
+                     " is an export, which cannot be profiled; give the run from which it was exported");
+  ProfiledBench bench{.model = {arguments.models.front(), arguments.settings}, .device = arguments.device};
+  bench.trains = arguments.mode != "infer";
+  if (!arguments.precisions.empty()) bench.precision = precision_of(arguments.precisions.front());
+  if (!arguments.batches.empty()) bench.batch = arguments.batches.front();
+  bench.threads = arguments.threads.front();
+  bench.steps = arguments.profiled_steps;
+  if (!arguments.trace.empty()) bench.trace = arguments.trace;
+  return bench;
+}
+
 /// A line for each folder whose model was not measured with its own weights.
 void report_random_weights(const std::vector<BenchCase>& cases) {
   std::string last;
@@ -191,6 +215,7 @@ void report_random_weights(const std::vector<BenchCase>& cases) {
 
 int run_bench(const BenchArguments& arguments) {
   device_named(arguments.device);  // a mistake costs no time
+  if (arguments.profile) return run_profile(profile_of(arguments), {arguments.json, arguments.wide});
   if (arguments.table) check_table(arguments);
   const std::vector<BenchCase> cases = cases_of(arguments);
   const bool apart = arguments.models.size() > 1 || is_glob(arguments.models.front());
@@ -245,9 +270,10 @@ Action declare_bench(CLI::App& app) {
                       "Number formats: fp32, bf16, or both as fp32,bf16 (default: fp32)"),
        "LIST")
       ->check(one_of({"fp32", "bf16"}));
-  list(
-      add_number(app, "--batch", arguments->batches, "Batch sizes, such as 1,8,32 (default: 1)", {1, int64_t{1} << 20}),
-      "LIST");
+  list(add_number(app, "--batch", arguments->batches,
+                  "Batch sizes, such as 1,8,32 (default: 1; with --profile, the batch size of a recipe)",
+                  {1, int64_t{1} << 20}),
+       "LIST");
   list(add_number(app, "--threads", arguments->threads, "Numbers of threads, such as 1,2,4 (default: all)", {1, 4096}),
        "LIST");
   add_number(app, "--seconds", arguments->seconds,
@@ -261,6 +287,18 @@ Action declare_bench(CLI::App& app) {
                "samples/s, the speed relative to the first model, the bytes of the activations, and the bytes of "
                "activations and weights together. Activations are counted as the peak memory of the tensors of a step. "
                "In training, they include gradients and the optimizer's state");
+  CLI::Option* profile = app.add_flag(
+      "--profile", arguments->profile,
+      "Profile steps with LibTorch's profiler. For a recipe or a run, the steps are training steps of the "
+      "recipe on synthetic samples. Print the fraction of a step in which the device was busy (on a CPU, in "
+      "which operators ran), the time and the launches by family of kernels, and the peak memory by kind");
+  add_number(app, "--steps", arguments->profiled_steps, "Number of profiled steps, with --profile (default: 5)",
+             {1, int64_t{1000}})
+      ->needs(profile)
+      ->type_name("N");
+  app.add_option("--trace", arguments->trace, "Write the profiled steps into a file as a Chrome trace, with --profile")
+      ->needs(profile)
+      ->type_name("FILE");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   add_wide_option(app, arguments->wide);
   return [arguments] { return run_bench(*arguments); };
@@ -272,7 +310,8 @@ const Registration registered_bench(
      "Measure the time that models take for inference and training",
      {"cachet bench deit_tiny_patch16_224 --mode infer --set model.cache.kind=grc --batch 1,8 --json",
       "cachet bench 'vit_t*' --mode infer --precision fp32,bf16 --threads 1,2",
-      "cachet bench imagenet_vit_small imagenet_vit_small_cached --table"},
+      "cachet bench imagenet_vit_small imagenet_vit_small_cached --table",
+      "cachet bench demo_cached --profile --trace trace.json"},
      declare_bench});
 
 }  // namespace

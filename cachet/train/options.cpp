@@ -58,6 +58,8 @@ void read_average(const config::View& view, TrainOptions& options) {
 void read_saving(const config::View& view, TrainOptions& options) {
   options.log_every = read_duration(view, "log_every", options.log_every);
   options.tensorboard = view.boolean("tensorboard", options.tensorboard);
+  constexpr int64_t kMaxProfiled = 1000;
+  options.profile = view.integer("profile", options.profile, {.least = 0, .most = kMaxProfiled});
   constexpr int64_t kMinForTest = 8, kMaxForTest = 100'000;
   options.normality_passes =
       view.integer("normality_passes", options.normality_passes, {.least = 0, .most = kMaxForTest});

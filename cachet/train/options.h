@@ -63,6 +63,7 @@ struct TrainOptions {
   Duration evaluate_every{1, Duration::Unit::epochs};
   Duration checkpoint_every{1, Duration::Unit::epochs};
   bool tensorboard = false;         // whether to write TensorBoard's event files in addition to metrics.jsonl
+  int64_t profile = 0;              // number of steps that LibTorch's profiler records after each start; 0 = none
   int64_t normality_passes = 0;     // number of passes of each norm that are tested for normality; 0 = no test
   double save_minutes = 10;         // largest number of minutes between two saves; 0 = no saves by time
   int64_t keep = 2;                 // number of newest checkpoints that remain, in addition to the best

@@ -17,6 +17,8 @@
 #include "cachet/train/machine/environment.h"
 #include "cachet/train/machine/error_message.h"
 #include "cachet/train/machine/interruption.h"
+#include "cachet/train/profile/profile_tables.h"
+#include "cachet/train/profile/run_profile.h"
 #include "cachet/train/runs/data_notes.h"
 #include "cachet/train/runs/deciding_metric.h"
 #include "cachet/train/runs/evaluation_details.h"
@@ -129,6 +131,7 @@ class Trainer::Loop {
     for (const std::string& note : live_.take_step_notes()) log_.note(note);
     folder_.describe(run_);
     folder_.trained_by(leader_.processes());
+    profile_.emplace(options_.train.profile, total_steps() - live_.state.step);
     wall_start_ = last_save_ = clock_seconds();
     seconds_before_ = live_.state.seconds;
     write_status({});
@@ -203,6 +206,7 @@ class Trainer::Loop {
 
   StopReason train() {
     while (true) {
+      if (profile_->is_recording() && (evaluation_due() || due_ending() || checkpoint_due())) finish_profile();
       if (evaluation_due()) {
         settle();
         const double renewing = renew_average();
@@ -221,6 +225,7 @@ class Trainer::Loop {
 
   void step() {
     did_something_ = true;
+    if (profile_->begins()) start_profile();
     meter_.begin_step();
     const double rate = live_.learning_rate();
     const StepSummary result =
@@ -232,8 +237,30 @@ class Trainer::Loop {
     live_.state.running_seconds += seconds;
     live_.state.seconds = seconds_so_far();
     if (progress_ != nullptr) progress_->update(progress(rate, result.gradient_norm));
+    if (profile_->is_complete_after(result.samples)) finish_profile();
     if (step_line_due()) log_step(rate);
     if (report_due()) write_report({});
+  }
+
+  void start_profile() {
+    settle();
+    try {
+      profile_->start(live_);
+    } catch (const std::exception& error) {
+      log_.say(error_message(error));
+    }
+  }
+
+  /// If the profile cannot be written, the run continues without it.
+  void finish_profile() {
+    settle();
+    try {
+      const StepProfile profile = profile_->finish(live_);
+      write_profile(folder_.profile(), profile, file_system_);
+      log_.say("profile: " + profile_text(profile));
+    } catch (const std::exception& error) {
+      log_.say("the profile could not be written: " + error_message(error));
+    }
   }
 
   /// Waits until the last step is complete and its numbers are read.
@@ -539,6 +566,7 @@ class Trainer::Loop {
   void end(StopReason ending, const std::string& message) noexcept {
     leader_.leave();
     try {
+      if (profile_) profile_->give_up();
       tell_notes();
       if (progress_ != nullptr) progress_->finish();
       log_.note(std::string(to_string(ending)) + (message.empty() ? "" : ": " + message));
@@ -594,6 +622,7 @@ class Trainer::Loop {
   DataNotes told_notes_{task_};
   std::vector<Event> history_;  // all that metrics.jsonl holds, which is read once
   std::optional<TensorBoardLog> tensorboard_;
+  std::optional<RunProfile> profile_;
   StepMeter meter_;
   TimeLeft time_left_;
   /// What was trained since the last evaluation.

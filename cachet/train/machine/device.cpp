@@ -64,4 +64,8 @@ std::optional<int64_t> device_peak_bytes(c10::Device device) {
   return c10::getDeviceAllocator(device.type())->getDeviceStats(device.index()).allocated_bytes[kAllPools].peak;
 }
 
+void reset_device_peak(c10::Device device) {
+  if (device.is_cuda()) c10::getDeviceAllocator(device.type())->resetPeakStats(device.index());
+}
+
 }  // namespace cachet::train

@@ -36,7 +36,11 @@ void place(torch::nn::Module& model, c10::Device device);
 /// memory and are asynchronous: only computations that use the copied tensors wait for the copies.
 void move_to(c10::Device device, std::initializer_list<at::Tensor*> tensors);
 
-/// Returns the peak bytes of tensors on a CUDA device since the process began, or std::nullopt for other devices.
+/// Returns the peak bytes of tensors on a CUDA device since the process began or reset_device_peak() was called, or
+/// std::nullopt for other devices.
 std::optional<int64_t> device_peak_bytes(c10::Device device);
+
+/// Starts the count of device_peak_bytes() again. Does nothing for other devices than CUDA devices.
+void reset_device_peak(c10::Device device);
 
 }  // namespace cachet::train

@@ -22,7 +22,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kTitles{
 
 /// Keys that do not make another experiment: with what means a run is trained, what it logs and saves, and where its
 /// data and its first weights lie.
-constexpr std::array<std::string_view, 22> kOfTheRunAlone{"train.seed",
+constexpr std::array<std::string_view, 23> kOfTheRunAlone{"train.seed",
                                                           "train.device",
                                                           "train.threads",
                                                           "train.deterministic",
@@ -30,6 +30,7 @@ constexpr std::array<std::string_view, 22> kOfTheRunAlone{"train.seed",
                                                           "train.log_every",
                                                           "train.tensorboard",
                                                           "train.normality_passes",
+                                                          "train.profile",
                                                           "train.evaluate_every",
                                                           "train.checkpoint_every",
                                                           "train.save_minutes",

@@ -16,12 +16,12 @@ namespace {
 
 constexpr std::string_view kAbsent = "(absent)";
 
-constexpr std::array<std::string_view, 13> kFreeKeys{
+constexpr std::array<std::string_view, 14> kFreeKeys{
     "train.epochs",         "train.log_every",        "train.tensorboard",
     "train.evaluate_every", "train.checkpoint_every", "train.save_minutes",
     "train.keep",           "train.max_hours",        "train.limit",
     "train.patience",       "train.device",           "train.normality_passes",
-    "train.graph"};
+    "train.graph",          "train.profile"};
 constexpr std::array<std::string_view, 4> kFreeTables{"schedule.", "run.", "report.", "progress."};
 constexpr std::array<std::string_view, 2> kFreeLoaderKeys{".workers", ".prefetch"};
 

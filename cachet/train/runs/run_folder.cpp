@@ -366,10 +366,12 @@ bool is_run_folder(const fs::path& path) {
 }
 
 std::optional<fs::path> run_of_file(const fs::path& path) {
-  constexpr std::array<std::string_view, 14> kOwn{
-      kRunName,           kCommandName,           "recipe.toml", "resolved.toml", "environment.json", "status.json",
-      "evaluation.json",  "changes.txt",          "log.txt",     "metrics.jsonl", "summary.csv",      "report.html",
-      "evaluation.jsonl", "image_statistics.json"};  // which run.json of an earlier version does not name
+  constexpr std::array<std::string_view, 15> kOwn{
+      kRunName,           kCommandName,    "recipe.toml",          "resolved.toml",
+      "environment.json", "status.json",   "evaluation.json",      "changes.txt",
+      "log.txt",          "metrics.jsonl", "summary.csv",          "report.html",
+      "evaluation.jsonl", "profile.json",  "image_statistics.json"};  // which run.json of an earlier version does not
+                                                                      // name
   std::error_code unreadable;
   const fs::path whole = fs::weakly_canonical(fs::absolute(path).parent_path(), unreadable) / path.filename();
   for (fs::path folder = whole.parent_path(); folder.has_relative_path(); folder = folder.parent_path()) {

@@ -63,6 +63,7 @@ class RunFolder {
   std::filesystem::path status() const { return path_ / "status.json"; }
   std::filesystem::path evaluation() const { return path_ / "evaluation.json"; }
   std::filesystem::path unfinished_evaluation() const { return path_ / "evaluation.jsonl"; }
+  std::filesystem::path profile() const { return path_ / "profile.json"; }
   std::filesystem::path report() const { return path_ / "report.html"; }
   std::filesystem::path recipe() const { return path_ / "recipe.toml"; }
   std::filesystem::path resolved() const { return path_ / "resolved.toml"; }

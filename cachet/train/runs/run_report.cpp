@@ -14,6 +14,7 @@
 #include "cachet/report/uncertainty.h"
 #include "cachet/train/data_parallel/part_counts.h"
 #include "cachet/train/machine/environment.h"
+#include "cachet/train/profile/profile_tables.h"
 #include "cachet/train/runs/event_curves.h"
 #include "cachet/train/runs/paper_rows.h"
 #include "cachet/train/step/step_meter.h"
@@ -295,6 +296,8 @@ void write_run_report(const RunFolder& folder, const RunDescription& run, const 
   add_metric_charts(run, events, page);
   add_machine_charts(run, events, page);
   page.sections = std::move(sections);
+  if (const std::optional<StepProfile> profile = read_profile(folder.profile()))
+    page.sections.push_back(profile_section(*profile));
   add_paper(folder.values(), page);
   page.recipe = folder.recipe_text().value_or("");
   for (const std::string& key : folder.set_keys())

@@ -27,8 +27,9 @@ constexpr uint64_t kMaxKeptBytes = uint64_t{1} << 30;
 
 /// Files about the training of a run, which do not affect its predictions.
 bool tells_of_training(const std::string& name) {
-  constexpr std::array<std::string_view, 7> kLogs{"metrics.jsonl", "summary.csv",     "report.html",     "log.txt",
-                                                  "status.json",   "evaluation.json", "evaluation.jsonl"};
+  constexpr std::array<std::string_view, 8> kLogs{"metrics.jsonl",    "summary.csv", "report.html",
+                                                  "log.txt",          "status.json", "evaluation.json",
+                                                  "evaluation.jsonl", "profile.json"};
   return name.starts_with("events.out.tfevents.") || std::ranges::find(kLogs, name) != kLogs.end();
 }
 

@@ -57,6 +57,12 @@ std::vector<MetricSum> with_penalty_in_loss(std::vector<MetricSum> sums) {
   return sums;
 }
 
+int64_t bytes_of(const io::TensorMap& tensors) {
+  int64_t bytes = 0;
+  for (const auto& [name, tensor] : tensors) bytes += static_cast<int64_t>(tensor.nbytes());
+  return bytes;
+}
+
 int64_t steps_of_epoch(const TrainOptions& options, int64_t batches_per_epoch) {
   return (batches_per_epoch + options.accumulate - 1) / options.accumulate;
 }
@@ -234,6 +240,18 @@ int64_t LiveRun::expected_checkpoint_bytes() const {
   constexpr int64_t kMoments = 2;
   return (models + kMoments) * training_step_.parameter_bytes() + models * state_bytes(task_.model()) +
          part_state_bytes(task_.model(), options_.train).in_checkpoint;
+}
+
+MemoryUse LiveRun::memory_use() const {
+  MemoryUse use;
+  use.weights = training_step_.parameter_bytes();
+  use.states = state_bytes(task_.model()) + part_state_bytes(task_.model(), options_.train).in_memory;
+  for (const NamedParameter& parameter : training_step_.parameters())
+    if (const at::Tensor& gradient = parameter.tensor.grad(); gradient.defined())
+      use.gradients += static_cast<int64_t>(gradient.nbytes());
+  use.optimizer = bytes_of(training_step_.optimizer().state());
+  if (average_) use.optimizer += use.weights;
+  return use;
 }
 
 std::vector<std::string> LiveRun::restore(const Checkpoint& checkpoint) {

@@ -10,6 +10,7 @@
 #include "cachet/train/data_parallel/part_states.h"
 #include "cachet/train/optimizer/schedule.h"
 #include "cachet/train/optimizer/weight_average.h"
+#include "cachet/train/profile/memory_use.h"
 #include "cachet/train/step/device_step.h"
 #include "cachet/train/step/training_step.h"
 #include "cachet/train/training_task.h"
@@ -87,6 +88,11 @@ class LiveRun {
   double learning_rate() const { return schedule_.learning_rate(state.step); }  // rate of the next step
   c10::Device device() const { return device_; }
   const TrainingStep& training_step() const { return training_step_; }
+  /// Returns the bytes of the tensors that a step leaves, on the device of the model: weights, states, gradients,
+  /// optimizer. Activations are 0.
+  MemoryUse memory_use() const;
+  /// Whether each step allocates new gradients. Otherwise, the steps write into the same gradients.
+  bool allocates_gradients() const { return device_step_ == nullptr; }
   /// Returns the state of each part of a batch, or null if all parts have one common state.
   const PartStates* parts() const { return parts_.get(); }
 

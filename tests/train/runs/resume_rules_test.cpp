@@ -6,10 +6,11 @@ namespace cachet::train {
 namespace {
 
 TEST(ResumeRules, SayWhichKeysMayChange) {
-  for (const char* key : {"train.epochs", "train.limit", "train.max_hours", "train.patience", "train.log_every",
-                          "train.tensorboard", "train.evaluate_every", "train.checkpoint_every", "train.save_minutes",
-                          "train.keep", "train.device", "schedule.kind", "schedule.warmup", "data.root", "data.workers",
-                          "data.prefetch", "report.anything", "progress.anything", "paper.row"})
+  for (const char* key :
+       {"train.epochs",      "train.limit",   "train.max_hours",      "train.patience",         "train.log_every",
+        "train.tensorboard", "train.profile", "train.evaluate_every", "train.checkpoint_every", "train.save_minutes",
+        "train.keep",        "train.device",  "schedule.kind",        "schedule.warmup",        "data.root",
+        "data.workers",      "data.prefetch", "report.anything",      "progress.anything",      "paper.row"})
     EXPECT_TRUE(may_change_on_resume(key)) << key;
   for (const char* key :
        {"train.seed", "train.batch_size", "train.accumulate", "train.precision", "train.threads", "train.deterministic",
