@@ -20,7 +20,6 @@
 
 #include "cachet/io/tensors/state_dict.h"
 #include "cachet/ops/support/finite.h"
-#include "cachet/ops/support/retained_values.h"
 #include "cachet/train/machine/device.h"
 #include "cachet/train/machine/process_setup.h"
 #include "cachet/train/step/flagged_modules.h"
@@ -116,14 +115,17 @@ void DeviceStep::micro_batch(TrainingBatches& batches, int64_t index, int64_t co
   const bool first = index == 0, last = index + 1 == count;
   momentum_ = rates.momentum;
   const std::optional<std::string> layout = inputs_.place(prepared->tensors);
+  const std::string flags = host_flags();
   const std::string key = std::string(first ? "first;" : "") + (last ? "last;" : "") + (weight > 0 ? "" : "empty;") +
-                          host_flags() + ";" + layout.value_or("");
+                          flags + ";" + layout.value_or("");
   std::vector<at::Tensor> placed;
   for (const at::Tensor* tensor : prepared->tensors) placed.push_back(*tensor);
   Recorded unique;
   Recorded& recorded = layout ? recorded_[key] : unique;
+  // If a recording failed, the same work runs again, from the same facts on the host.
   const auto launch = [&] {
     for (size_t i = 0; i < placed.size(); ++i) *prepared->tensors[i] = placed[i];
+    set_host_flags(flags);
     work(batches, *prepared, first, last, recorded);
   };
   task_.record_passes(true);
@@ -135,7 +137,7 @@ void DeviceStep::micro_batch(TrainingBatches& batches, int64_t index, int64_t co
   if (std::exchange(moved_, false)) executor_->forget();
   if (last && average_ != nullptr) average_->forget_states();
   for (size_t i = 0; i < recorded.passed.size(); ++i) *prepared->tensors[i] = recorded.passed[i];
-  for (size_t i = 0; i < flagged_.size(); ++i) flagged_[i]->set_host_flag(recorded.host_flags[i] == '1');
+  set_host_flags(recorded.host_flags);
   pending.micro_batches.push_back(recorded.micro_batch);
   pending.micro_batches.back().weight = weight;
   pending.micro_batches.back().metric_counts = prepared->metric_counts;
@@ -144,7 +146,7 @@ void DeviceStep::micro_batch(TrainingBatches& batches, int64_t index, int64_t co
 
 void DeviceStep::work(TrainingBatches& batches, const PreparedBatch& prepared, bool first, bool last,
                       Recorded& recorded) {
-  ops::RetainedValues retained;
+  ops::RetainedValues retained(recorded.retained);
   if (first) begin();
   ForwardResult result = [&] {
     const PrecisionScope precision(precision_, stopped_.device().type());
@@ -218,6 +220,10 @@ std::string DeviceStep::host_flags() const {
   std::string flags;
   for (const ops::HostFlag* module : flagged_) flags += module->host_flag() ? '1' : '0';
   return flags;
+}
+
+void DeviceStep::set_host_flags(const std::string& flags) {
+  for (size_t i = 0; i < flagged_.size(); ++i) flagged_[i]->set_host_flag(flags[i] == '1');
 }
 
 at::Tensor DeviceStep::scalar(int index, at::ScalarType type) const { return scalars_[index].to(type); }

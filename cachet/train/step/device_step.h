@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cachet/ops/support/host_flag.h"
+#include "cachet/ops/support/retained_values.h"
 #include "cachet/train/optimizer/optimizer.h"
 #include "cachet/train/optimizer/weight_average.h"
 #include "cachet/train/options.h"
@@ -52,7 +53,7 @@ class DeviceStep {
     at::Tensor numbers;              // float64: of the micro-batch; after the last one, those of the update, too
     std::vector<at::Tensor> passed;  // PreparedBatch::tensors after the forward pass
     std::string host_flags;          // of the modules after the work
-    std::vector<std::shared_ptr<const void>> retained;  // memoized values that the work reads
+    std::vector<ops::RetainedValues::Value> retained;  // memoized values that the work reads
   };
   /// A step whose numbers are still on the device, or on their way.
   struct Pending {
@@ -70,6 +71,7 @@ class DeviceStep {
   void update(bool single, std::vector<at::Tensor>& numbers);
   /// The facts that modules store on the host. They decide which operations a pass calls.
   std::string host_flags() const;
+  void set_host_flags(const std::string& flags);
   at::Tensor scalar(int index, at::ScalarType type) const;
   StepSummary read(Pending pending) const;
 
