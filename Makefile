@@ -7,7 +7,7 @@ PYTHONS ?= python3.10 python3.13
 BUILD := build/release
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-fast docs tutorials peers export-matrix first-hour dry-runs robustness fuzz trial-times memory-check bench evidence install wheel sdist format check-format check-layers check-python check-extras check-wheel-forms ci clean
+.PHONY: help setup build demo test test-fast docs tutorials peers export-matrix first-hour dry-runs robustness mutate-steps fuzz trial-times memory-check bench evidence install wheel sdist format check-format check-layers check-python check-extras check-wheel-forms ci clean
 
 help:  ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -62,6 +62,12 @@ robustness: build-tests  ## run the robustness tests at their full size (days)
 	CACHET_ROBUSTNESS=full ctest --test-dir $(BUILD) --output-on-failure --tests-regex Robustness --no-tests=error --timeout 0
 	tools/coverage
 	tools/fuzz $(or $(FUZZ_SECONDS),$(shell expr $(FUZZ_ALL_SECONDS) / $(words $(wildcard tests/fuzz/*_fuzz.cpp))))
+
+mutate-steps:  ## put each obstacle to CUDA graphs back into the sources and check that a test fails; ONLY=regex
+	@tools/setup --tests
+	cmake --preset release -DCACHET_BUILD_TESTS=ON $(CMAKE_FLAGS)
+	cmake --build $(BUILD) --parallel $(JOBS) --target train_tests nn_tests tasks_tests
+	tools/mutate-steps --build $(BUILD) $(if $(ONLY),--only '$(ONLY)')
 
 fuzz:  ## feed the readers of files malformed input: FUZZ_SECONDS=60 for each
 	@tools/setup --tests

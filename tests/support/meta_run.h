@@ -24,11 +24,12 @@
 
 namespace cachet::test {
 
-/// Counts copies of tensors from the CPU to the meta device: on CUDA each would be an upload.
+/// Counts copies of tensors from the CPU to the meta device: on CUDA each would be an upload. Counts apart those that
+/// wait: on CUDA the host would wait for all earlier work.
 class UploadsCounted {
  public:
   UploadsCounted() {
-    count() = 0;
+    count() = waiting() = 0;
     handle_ =
         at::addGlobalCallback(at::RecordFunctionCallback(note).needsInputs(true).scopes({at::RecordScope::FUNCTION}));
   }
@@ -40,16 +41,24 @@ class UploadsCounted {
     static std::atomic<int64_t> count = 0;
     return count;
   }
+  static std::atomic<int64_t>& waiting() {
+    static std::atomic<int64_t> waiting = 0;
+    return waiting;
+  }
 
  private:
   static std::unique_ptr<at::ObserverContext> note(const at::RecordFunction& function) {
     const std::string_view name = function.name();
     const auto inputs = function.inputs();
-    if (name == "aten::copy_" && inputs[0].toTensor().is_meta() && inputs[1].toTensor().is_cpu()) ++count();
-    constexpr size_t kDevice = 3;
+    const auto add = [&](size_t non_blocking) {
+      ++count();
+      if (!inputs[non_blocking].toBool()) ++waiting();
+    };
+    if (name == "aten::copy_" && inputs[0].toTensor().is_meta() && inputs[1].toTensor().is_cpu()) add(2);
+    constexpr size_t kDevice = 3, kNonBlocking = 5;
     if (name == "aten::_to_copy" && inputs[0].toTensor().is_cpu() && inputs[kDevice].isDevice() &&
         inputs[kDevice].toDevice().is_meta())
-      ++count();
+      add(kNonBlocking);
     return nullptr;
   }
 
@@ -248,7 +257,11 @@ class WatchedForward : public train::TrainingBatches {
   void count_step(const train::SumOverProcesses& sum) override { stream_->count_step(sum); }
   bool fetch() override { return stream_->fetch(); }
   bool has_samples() const override { return stream_->has_samples(); }
-  void prepare() override { stream_->prepare(); }
+  void prepare() override {
+    const UploadsCounted uploads;
+    stream_->prepare();
+    if (UploadsCounted::waiting() > 0) faults.insert("prepare() waits for an upload");
+  }
   train::ForwardResult forward() override {
     const UploadsCounted uploads;
     const int64_t reads_before = MetaDeviceCompleted::copies();

@@ -12,9 +12,12 @@
 #include "cachet/tasks/dry_run.h"
 #include "cachet/tasks/plug_in_series.h"
 #include "cachet/tasks/recipe.h"
+#include "cachet/train/step/step_graphs.h"
+#include "tests/support/meta_device_step.h"
 #include "tests/support/meta_run.h"
 
-// A training step and an evaluation of every family of models with every plug-in leave no tensor on the CPU.
+// A training step and an evaluation of every family of models with every plug-in leave no tensor on the CPU, and all
+// steps can be captured as CUDA graphs.
 namespace cachet::tasks {
 namespace {
 
@@ -28,6 +31,8 @@ cutmix = 0.5
 label_smoothing = 0.1
 [data.augmentation]
 flip = 0.5
+[data.outliers]
+probability = 1
 [model]
 dropout = 0.1
 stochastic_depth = 0.1
@@ -88,6 +93,13 @@ std::vector<MetaFamily> meta_families() {
   };
 }
 
+/// Returns the reason why the steps of a plan cannot be captured, or the faults of these steps on the meta device.
+std::set<std::string> faults_of_capture(const RecipePlan& plan, int64_t past = 0) {
+  const auto task = plan.build(Splits::synthetic);
+  if (auto reason = train::why_not_replayed(*task, plan.training, /*processes=*/1)) return {*std::move(reason)};
+  return test::faults_of_device_steps(*task, plan.training, past);
+}
+
 class MetaDevice : public ::testing::TestWithParam<MetaFamily> {
  protected:
   static void SetUpTestSuite() { analysis::register_meta_kernels(); }
@@ -99,12 +111,21 @@ class MetaDevice : public ::testing::TestWithParam<MetaFamily> {
     return reduced(read_recipe(document, data::DataRoot::optional));
   }
 
-  static void expect_nothing_left(const Settings& plug_ins) {
+  void expect_nothing_left(const Settings& plug_ins) {
     std::string what;
     for (const std::string& setting : plug_ins) what += setting + " ";
     const RecipePlan plan = plan_with(plug_ins);
     const auto task = plan.build(Splits::synthetic);
     EXPECT_EQ(test::left_on_the_cpu(*task, plan.training), std::set<std::string>{}) << what;
+    const std::set<std::string> faults = faults_of_capture(plan);
+    EXPECT_EQ(faults, std::set<std::string>{}) << what;
+    if (faults.empty()) ++captured_;
+  }
+
+  /// Checks the number of combinations whose steps can be captured.
+  void expect_captured(int count) const {
+    EXPECT_EQ(captured_, count);
+    RecordProperty("captured", captured_);
   }
 
   static Settings cache(const std::string& kind) {
@@ -118,10 +139,14 @@ class MetaDevice : public ::testing::TestWithParam<MetaFamily> {
     if (!GetParam().has_grid) settings.push_back("model.cache.positional_convolution=false");
     return settings;
   }
+
+ private:
+  int captured_ = 0;
 };
 
 TEST_P(MetaDevice, HasAllOfEachCache) {
   for (const char* kind : {"none", "paper", "official", "fifo", "concatenated"}) expect_nothing_left(cache(kind));
+  expect_captured(5);
 }
 
 TEST_P(MetaDevice, HasAllOfEachNorm) {
@@ -131,6 +156,7 @@ TEST_P(MetaDevice, HasAllOfEachNorm) {
     if (kind->name == "group") settings.push_back("model.norm.groups=1");  // of few channels
     expect_nothing_left(settings);
   }
+  expect_captured(static_cast<int>(std::ssize(nn::norm_kinds())));
 }
 
 TEST_P(MetaDevice, HasAllOfEachAttentionFunction) {
@@ -148,6 +174,7 @@ TEST_P(MetaDevice, HasAllOfEachAttentionFunction) {
     else
       EXPECT_THROW(plan_with(settings), config::Error) << function.front();
   }
+  expect_captured(GetParam().takes_functions ? 7 : 0);
 }
 
 constexpr const char* kMetaText = R"([task]
@@ -197,7 +224,8 @@ struct MetaText {
   const char* recipe;
   Settings settings;
   std::set<std::string> faults = {};
-  int64_t past = 0;  // micro-batches
+  int64_t past = 0;                       // micro-batches
+  std::set<std::string> of_capture = {};  // faults_of_capture()
 };
 
 void PrintTo(const MetaText& text, std::ostream* out) { *out << text.name; }
@@ -212,10 +240,13 @@ TEST_P(MetaTexts, StepsReadAndUploadNothing) {
   config::Document document = config::Document::from_text(GetParam().recipe, GetParam().name);
   for (const std::string& setting : GetParam().settings) document.set(setting);
   const RecipePlan plan = reduced(read_recipe(document, data::DataRoot::optional));
-  const auto task = plan.build(Splits::synthetic);
-  const test::MetaDeviceCompleted completed;
-  test::put_on_meta(task->model());
-  EXPECT_EQ(test::faults_of_step(*task, plan.training, GetParam().past), GetParam().faults);
+  {
+    const auto task = plan.build(Splits::synthetic);
+    const test::MetaDeviceCompleted completed;
+    test::put_on_meta(task->model());
+    EXPECT_EQ(test::faults_of_step(*task, plan.training, GetParam().past), GetParam().faults);
+  }
+  EXPECT_EQ(faults_of_capture(plan, GetParam().past), GetParam().of_capture);
 }
 
 // Enough passes for a test of normality. All that a run logs of its plug-ins is there: gates, caches, norms with a
@@ -261,7 +292,8 @@ INSTANTIATE_TEST_SUITE_P(
                   "model.attention.form=glu"},
                  // Absolute positions of the whole past are others in each step, and made on the host.
                  {"forward() uploaded a tensor"},
-                 kLongPast},
+                 kLongPast,
+                 {"the position in the text is a number on the host (whole_past)"}},
         MetaText{"translation", kMetaPairs, {}},
         MetaText{"translation_grc", kMetaPairs, {"model.cache.kind=grc", "model.cache.length=4"}},
         MetaText{"translation_un", kMetaPairs, {"model.norm.kind=un"}}),

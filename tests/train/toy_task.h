@@ -58,6 +58,10 @@ struct ToyHooks {
   std::function<at::Tensor(at::Tensor)> loss = [](at::Tensor loss) { return loss; };
   std::function<at::Tensor(const ToyModel& model)> penalty = [](const ToyModel&) { return at::Tensor(); };
   std::function<void(const train::Status&)> report = [](const train::Status&) {};
+  /// The weight of a micro-batch of so many samples.
+  std::function<double(int64_t samples, int64_t epoch, int64_t batch)> weight = [](int64_t samples, int64_t, int64_t) {
+    return static_cast<double>(samples);
+  };
 };
 
 /// 58 images of noise in three classes, by which third of the rows is brighter; 7 micro-batches of 8.
@@ -150,6 +154,7 @@ class ToyTask : public train::TrainingTask {
     }
 
     void prepare() override {
+      weight_ = task_.hooks_.weight(batch_->labels.numel(), epoch_, batch_->number);
       task_.hooks_.before_forward(epoch_, batch_->number);
       task_.hooks_.spoil(batch_->images, *task_.model_);
     }
@@ -157,7 +162,7 @@ class ToyTask : public train::TrainingTask {
     std::optional<train::PreparedBatch> prepared() override {
       const int64_t samples = batch_->labels.numel();
       const auto count = static_cast<double>(samples);
-      return train::PreparedBatch{{&batch_->images, &batch_->labels}, count, samples, 0, {count}};
+      return train::PreparedBatch{{&batch_->images, &batch_->labels}, weight_, samples, 0, {count}};
     }
 
     train::ForwardResult forward() override {
@@ -165,7 +170,7 @@ class ToyTask : public train::TrainingTask {
       const at::Tensor loss = at::cross_entropy_loss(scores.to(at::kFloat), batch_->labels, {}, at::Reduction::Sum);
       const auto count = static_cast<double>(batch_->labels.numel());
       return {.loss = task_.hooks_.loss(loss),
-              .weight = count,
+              .weight = weight_,
               .penalty = task_.hooks_.penalty(*task_.model_),
               .samples = batch_->labels.numel(),
               .metrics = {{"top1", scores.argmax(1).eq(batch_->labels).sum(), count}}};
@@ -176,6 +181,7 @@ class ToyTask : public train::TrainingTask {
     int64_t epoch_;
     data::BatchIterator<data::ImageBatch> stream_;
     std::optional<data::ImageBatch> batch_;
+    double weight_ = 0;
   };
 
   ToyHooks hooks_;

@@ -22,18 +22,20 @@ class Memoized {
     return *this;
   }
 
-  /// If serves(value) is true for the stored value, returns the stored value. If serves(value) is false or no value is
-  /// stored, stores and returns the result of make().
+  /// Returns a value for which serves(value) is true: a value of an earlier pass (RetainedValues) or the stored value.
+  /// If there is none, stores and returns the result of make().
   template <class Serves, class Make>
   std::shared_ptr<const Value> get(const Serves& serves, const Make& make) {
-    auto value = value_.load();
+    auto value = std::static_pointer_cast<const Value>(ops::RetainedValues::find(
+        this, [&](const void* earlier) { return serves(*static_cast<const Value*>(earlier)); }));
+    if (!value) value = value_.load();
     if (!value || !serves(*value)) {
       // Without the guard `normal`, a later training call could not use a tensor that was made in inference mode.
       const c10::InferenceMode normal(false);
       value = std::make_shared<const Value>(make());
       value_.store(value);
     }
-    ops::RetainedValues::add(value);
+    ops::RetainedValues::add(this, value);
     return value;
   }
 

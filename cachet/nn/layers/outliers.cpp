@@ -24,7 +24,10 @@ at::Tensor with_outliers(const at::Tensor& x, int64_t row_dimensions, const Outl
   for (int64_t dimension = 0; dimension < row_dimensions; ++dimension)
     shape[static_cast<size_t>(dimension)] = x.size(dimension);
   const at::Tensor hit = at::rand(shape, on_cpu) < options.share;
-  return x * at::full(shape, 1.0, on_cpu).masked_fill_(hit, options.scale).to(x.device(), x.scalar_type());
+  // A copy from pinned memory does not wait for earlier work of the GPU.
+  at::Tensor factors = at::full(shape, 1.0, on_cpu).masked_fill_(hit, options.scale).to(x.scalar_type());
+  if (x.is_cuda()) factors = factors.pin_memory();
+  return x * factors.to(x.device(), /*non_blocking=*/!x.is_cpu());
 }
 
 }  // namespace cachet::nn

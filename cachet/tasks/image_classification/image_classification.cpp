@@ -134,6 +134,7 @@ class ImageTrainingBatches : public train::TrainingBatches {
 
   void prepare() override {
     train::move_to(train::device_of(model_), {&batch_->images, &batch_->labels});
+    mixed_ = {};
     if (is_empty()) return;
     mixed_ = data::mix_batch(batch_->images, batch_->labels, model_.classes(), options_.mixing, seed_, epoch_,
                              batch_->number);

@@ -54,7 +54,7 @@ void move_to(c10::Device device, std::initializer_list<at::Tensor*> tensors) {
   for (at::Tensor* tensor : tensors) {
     if (!tensor->defined() || tensor->device() == device) continue;
     const bool pins = device.is_cuda() && tensor->is_cpu();
-    *tensor = (pins ? tensor->pin_memory() : *tensor).to(device, /*non_blocking=*/pins);
+    *tensor = (pins ? tensor->pin_memory() : *tensor).to(device, /*non_blocking=*/!device.is_cpu());
   }
 }
 

@@ -37,12 +37,15 @@ class ReplayedWork {
     const std::optional<std::string> layout = tensors_.place(tensors);
     std::vector<at::Tensor> placed;
     for (const at::Tensor* tensor : tensors) placed.push_back(*tensor);
-    const std::string whole_key = key + host_flags() + ";" + layout.value_or("");
+    const std::string flags = host_flags();
+    const std::string whole_key = key + flags + ";" + layout.value_or("");
     Recorded unique;
     Recorded& recorded = layout ? recorded_[whole_key] : unique;
+    // If a recording failed, the same work runs again, from the same facts on the host.
     const auto launch = [&] {
       for (size_t i = 0; i < placed.size(); ++i) *tensors[i] = placed[i];
-      ops::RetainedValues retained;
+      set_host_flags(flags);
+      ops::RetainedValues retained(recorded.retained);
       recorded.result = work();
       recorded.host_flags = host_flags();
       recorded.retained = retained.take();
@@ -54,7 +57,7 @@ class ReplayedWork {
     else
       executor_->run_directly(launch);
     for (size_t i = 0; i < tensors.size(); ++i) *tensors[i] = recorded.left[i];
-    for (size_t i = 0; i < flagged_.size(); ++i) flagged_[i]->set_host_flag(recorded.host_flags[i] == '1');
+    set_host_flags(recorded.host_flags);
     return recorded.result;
   }
 
@@ -66,7 +69,7 @@ class ReplayedWork {
     Result result;
     std::vector<at::Tensor> left;
     std::string host_flags;                             // of the modules after the work
-    std::vector<std::shared_ptr<const void>> retained;  // memoized values that the work reads
+    std::vector<ops::RetainedValues::Value> retained;  // memoized values that the work reads
   };
 
   /// The facts that modules store on the host. They decide which operations the work calls.
@@ -74,6 +77,9 @@ class ReplayedWork {
     std::string flags;
     for (const ops::HostFlag* module : flagged_) flags += module->host_flag() ? '1' : '0';
     return flags;
+  }
+  void set_host_flags(const std::string& flags) {
+    for (size_t i = 0; i < flagged_.size(); ++i) flagged_[i]->set_host_flag(flags[i] == '1');
   }
 
   std::shared_ptr<StepExecutor> executor_;

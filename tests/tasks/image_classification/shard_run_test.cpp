@@ -11,8 +11,10 @@
 #include "cachet/train/checkpoints/checkpoint_store.h"
 #include "cachet/train/machine/process_setup.h"
 #include "cachet/train/runs/run_folder.h"
+#include "cachet/train/step/live_run.h"
 #include "cachet/train/trainer.h"
 #include "tests/support/checkpoints.h"
+#include "tests/support/step_executors.h"
 #include "tests/support/tar_files.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"
@@ -172,6 +174,26 @@ TEST_F(DamagedShardRun, SkipsTheImageInTrainingAndEvaluation) {
 TEST_F(DamagedShardRun, ABatchWithoutAnyImageIsAStepOfWeightZero) {
   write("train-0.tar", 2, 1);
   EXPECT_EQ(trained("run", {"data.on_bad_image=skip", "train.batch_size=1", "train.epochs=2"}).step, 4);
+}
+
+TEST_F(DamagedShardRun, AReplayedBatchWithoutAnyImageIsAStepOfWeightZero) {
+  write("train-0.tar", 6, 1);
+  config::Document read = document({"data.on_bad_image=skip", "train.batch_size=1", "train.epochs=4"});
+  const RecipePlan plan = read_recipe(read);
+  train::prepare_process(plan.training.train);
+  const auto run = [&](std::unique_ptr<train::StepExecutor> executor) {
+    at::manual_seed(1);
+    const auto task = plan.build();
+    train::LiveRun live(*task, plan.training, nullptr, std::move(executor));
+    for (int64_t i = 0; i < live.total_steps(); ++i) live.advance();
+    live.settle();
+    return live.capture();
+  };
+  const train::Checkpoint plain = run(nullptr), replayed = run(std::make_unique<test::ReplayExecutor>());
+  EXPECT_EQ(plain.state.step, 24);
+  test::expect_same_tensors(plain.model, replayed.model);
+  test::expect_same_tensors(plain.optimizer, replayed.optimizer);
+  EXPECT_EQ(plain.state.samples, replayed.state.samples);
 }
 
 TEST_F(ShardRun, KeysOfOtherKindsAreRefused) {

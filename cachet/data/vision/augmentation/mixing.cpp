@@ -87,7 +87,10 @@ MixedBatch mix_batch(const at::Tensor& images, const at::Tensor& labels, int64_t
   const MixedBatch own{images, soft_targets(labels, classes, options.label_smoothing)};
   const auto mixing = draw_mixing(images.size(0), images.size(2), images.size(3), options, seed, epoch, number);
   if (!mixing) return own;
-  const at::Tensor partners = at::tensor(mixing->partners, at::kLong).to(images.device());
+  // A copy from pinned memory does not wait for earlier work of the GPU.
+  at::Tensor partners = at::tensor(mixing->partners, at::kLong);
+  if (images.is_cuda()) partners = partners.pin_memory();
+  partners = partners.to(images.device(), /*non_blocking=*/!images.is_cpu());
   return mix(own, {images.index_select(0, partners), own.targets.index_select(0, partners)}, *mixing);
 }
 

@@ -7,16 +7,14 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
-#include <map>
 #include <optional>
-#include <utility>
 
-#include "cachet/train/machine/error_message.h"
+#include "cachet/train/step/recordings.h"
 
 namespace cachet::train {
 namespace {
 
-constexpr size_t kMaxGraphs = 16;
+constexpr size_t kMaxGraphs = 64;
 
 class CudaRead final : public HostRead {
  public:
@@ -37,10 +35,21 @@ class CudaRead final : public HostRead {
   at::cuda::CUDAEvent copied_;
 };
 
+class CudaGraph final : public Recording {
+ public:
+  void replay() override { graph_.replay(); }
+  at::cuda::CUDAGraph& graph() { return graph_; }
+
+ private:
+  at::cuda::CUDAGraph graph_;
+};
+
 class CudaExecutor final : public StepExecutor {
  public:
   CudaExecutor(c10::Device device, bool replays)
-      : replays_(replays), on_stream_(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device.index())) {}
+      : replays_(replays),
+        on_stream_(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device.index())),
+        recordings_(kMaxGraphs, [this](const std::function<void()>& work) { return capture(work); }) {}
 
   ~CudaExecutor() override {
     try {
@@ -51,23 +60,12 @@ class CudaExecutor final : public StepExecutor {
 
   void run(const std::string& key, const std::function<void()>& work) override {
     if (!replays_) return work();
-    Recording& recording = recordings_[key];
-    if (recording.graph) return recording.graph->replay();
-    const bool is_new = !std::exchange(recording.has_run, true);
-    if (is_new || recording.runs_directly) return work();
-    if (graphs_ == kMaxGraphs) {
-      recording.runs_directly = true;
-      notes_.push_back("there are already " + std::to_string(kMaxGraphs) +
-                       " CUDA graphs, so steps of further shapes run without a graph");
-      return work();
-    }
-    capture(recording, work);
+    recordings_.run(key, work);
   }
 
   void forget() override {
     c10::cuda::getCurrentCUDAStream().synchronize();
-    recordings_.clear();
-    graphs_ = 0;
+    recordings_.forget();
     pool_.reset();
   }
 
@@ -78,33 +76,24 @@ class CudaExecutor final : public StepExecutor {
 
   std::unique_ptr<HostRead> read(const at::Tensor& vector) override { return std::make_unique<CudaRead>(vector); }
 
-  std::vector<std::string> take_notes() override { return std::exchange(notes_, {}); }
+  std::vector<std::string> take_notes() override { return recordings_.take_notes(); }
 
  private:
-  struct Recording {
-    std::unique_ptr<at::cuda::CUDAGraph> graph;
-    bool has_run = false;
-    bool runs_directly = false;
-  };
-
   // Loaders and other threads may call CUDA during the capture.
-  void capture(Recording& recording, const std::function<void()>& work) {
+  std::unique_ptr<Recording> capture(const std::function<void()>& work) {
     if (!pool_) pool_ = at::cuda::graph_pool_handle();
-    auto graph = std::make_unique<at::cuda::CUDAGraph>();
+    auto recording = std::make_unique<CudaGraph>();
+    at::cuda::CUDAGraph& graph = recording->graph();
     c10::cuda::getCurrentCUDAStream().synchronize();
     try {
-      graph->capture_begin(*pool_, cudaStreamCaptureModeThreadLocal);
+      graph.capture_begin(*pool_, cudaStreamCaptureModeThreadLocal);
       work();
-      graph->capture_end();
-    } catch (const std::exception& error) {
-      leave(*graph);
-      recording.runs_directly = true;
-      notes_.push_back("a step runs without a CUDA graph, because its capture failed: " + error_message(error));
-      return work();
+      graph.capture_end();
+    } catch (const std::exception&) {
+      leave(graph);
+      throw;
     }
-    graph->replay();
-    recording.graph = std::move(graph);
-    ++graphs_;
+    return recording;
   }
 
   static void leave(at::cuda::CUDAGraph& graph) noexcept {
@@ -117,10 +106,8 @@ class CudaExecutor final : public StepExecutor {
 
   bool replays_;
   c10::cuda::CUDAStreamGuard on_stream_;
-  std::map<std::string, Recording> recordings_;
   std::optional<at::cuda::MempoolId_t> pool_;  // the graphs share memory, because they never run at once
-  size_t graphs_ = 0;
-  std::vector<std::string> notes_;
+  Recordings recordings_;
 };
 
 }  // namespace
