@@ -9,11 +9,16 @@
 namespace cachet::train {
 namespace {
 
-#ifndef CACHET_HAS_CUDA
+#ifdef CACHET_HAS_CUDA
+constexpr bool kHasCuda = true;
+#else
+constexpr bool kHasCuda = false;
 std::unique_ptr<StepExecutor> make_cuda_executor(c10::Device /*device*/, bool /*replays*/) { return nullptr; }
 #endif
 
 }  // namespace
+
+bool is_built_with_cuda() { return kHasCuda; }
 
 std::optional<std::string> why_not_replayed(TrainingTask& task, const Options& options, int64_t processes) {
   if (processes > 1) return "several processes add their gradients on the host";
@@ -34,7 +39,7 @@ StepGraphs step_graphs(TrainingTask& task, const Options& options, c10::Device d
   if (!device.is_cuda()) return refused("the model is not on a CUDA device");
   if (const auto reason = why_not_replayed(task, options, processes)) return refused(*reason);
   std::unique_ptr<StepExecutor> executor = make_cuda_executor(device, use != GraphUse::off);
-  if (!executor) return refused("this program was built without CUDA");
+  if (!executor) return refused("this program was built with a CPU build of LibTorch");
   return {std::move(executor), use == GraphUse::off ? "the steps run without CUDA graphs (train.graph = \"off\")"
                                                     : "the steps are replayed as CUDA graphs"};
 }

@@ -16,6 +16,9 @@ namespace cachet::train {
 /// number of processes of the run.
 std::optional<std::string> why_not_replayed(TrainingTask& task, const Options& options, int64_t processes);
 
+/// Whether this program was built with a CUDA build of LibTorch, so that it can replay steps as CUDA graphs.
+bool is_built_with_cuda();
+
 /// The executor of a run's steps, and a line about the steps for the log and `--dry-run`.
 struct StepGraphs {
   std::unique_ptr<StepExecutor> executor;  // null: the steps are TrainingSteps
