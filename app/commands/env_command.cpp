@@ -7,6 +7,7 @@
 
 #include "app/commands/command.h"
 #include "app/machine/allocator.h"
+#include "app/machine/gpu_report.h"
 #include "app/machine/openmp_waiting.h"
 #include "app/output/json.h"
 #include "cachet/runtime/open_session.h"
@@ -50,6 +51,7 @@ nlohmann::ordered_json environment_json(const train::Environment& environment) {
   json["openmp_waiting"] = openmp_waiting();
   json["openvino"] = openvino();
   json["os"] = operating_system();
+  json["gpu"] = gpu_report();
   json["torch_parallel"] = at::get_parallel_info();
   return json;
 }
@@ -57,6 +59,10 @@ nlohmann::ordered_json environment_json(const train::Environment& environment) {
 void print_text(const nlohmann::ordered_json& json) {
   for (const auto& [key, value] : json.items()) {
     if (key == "schema") continue;
+    if (key == "gpu") {
+      for (const std::string& line : gpu_lines(value)) std::cout << line << '\n';
+      continue;
+    }
     std::string text = value.is_string() ? value.get<std::string>() : value.dump();
     while (!text.empty() && text.back() == '\n') text.pop_back();
     // LibTorch's own lines, below their name.
@@ -89,7 +95,7 @@ Action declare_env(CLI::App& app) {
 
 const Registration registered_env({Topic::machine,
                                    "env",
-                                   "Print versions, build and processor, for bug reports",
+                                   "Print versions, build, processor and GPUs, for bug reports",
                                    {"cachet env", "cachet env --json"},
                                    declare_env});
 

@@ -94,9 +94,11 @@ int run_worker(const TrainArguments& arguments, TrainingJob job, const TrainingP
   log.write_to(std::filesystem::path(processes.all()->broadcast(std::string())), processes.all()->rank());
   const std::string hash = job.resumes ? train::RunFolder::open(job.run).config_hash()
                                        : train::config_hash(train::recipe_values(prepared.recipe.document));
-  return train::run_worker(*prepared.task, prepared.recipe.plan.training, hash, processes.all())
-             ? train::Interruption::exit_code()
-             : kDone;
+  const tasks::RecipePlan& plan = prepared.recipe.plan;
+  bool is_interrupted = false;
+  with_smaller_batch(plan, job.resumes, processes.count(),
+                     [&] { is_interrupted = train::run_worker(*prepared.task, plan.training, hash, processes.all()); });
+  return is_interrupted ? train::Interruption::exit_code() : kDone;
 }
 
 /// Trains alone, or as rank 0. `known` is the recipe if it was read already.
@@ -115,10 +117,13 @@ int lead(const TrainArguments& arguments, const TrainingJob& job, std::optional<
   }
   report::Progress progress({.mode = progress_mode(arguments.progress)});
   progress.log((job.resumes ? "resuming " : "training in ") + folder.path().string() + where_data_lie(recipe.plan));
+  if (const auto note = unused_gpu_note(recipe.plan)) progress.log(*note);
   if (const auto note = precision_note(recipe.plan)) progress.log(*note);
   if (parts_note) progress.log(*parts_note);
   train::Trainer trainer(*prepared.task, recipe.plan.training, folder, &progress, processes.all());
-  return say_outcome(trainer.run(), folder);
+  train::Outcome outcome;
+  with_smaller_batch(recipe.plan, job.resumes, processes.count(), [&] { outcome = trainer.run(); });
+  return say_outcome(outcome, folder);
 }
 
 /// Whether this is one of several processes that another process or program started (`--processes`, torchrun).

@@ -145,9 +145,13 @@ class SeedSeries {
   }
 
   train::Outcome train_in_folder(uint64_t seed, train::TrainingTask& task, const ReadRecipe& recipe) {
+    const bool resumes = folder_.has_begun(seed);
     train::RunFolder run = run_folder(seed, recipe);
     report::Progress progress({.mode = progress_mode(arguments_.progress)});
-    return train::Trainer(task, recipe.plan.training, run, &progress).run();
+    train::Trainer trainer(task, recipe.plan.training, run, &progress);
+    train::Outcome outcome;
+    with_smaller_batch(recipe.plan, resumes, /*processes=*/1, [&] { outcome = trainer.run(); });
+    return outcome;
   }
 
   /// One process makes it, while others wait.

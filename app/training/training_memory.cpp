@@ -1,13 +1,18 @@
 #include "app/training/training_memory.h"
 
+#include <c10/util/Exception.h>
+
 #include <algorithm>
 #include <iostream>
 #include <stdexcept>
 
 #include "app/arguments/common_arguments.h"
 #include "cachet/report/text/progress.h"
+#include "cachet/tasks/gpu_batch.h"
 #include "cachet/tasks/step_memory.h"
 #include "cachet/train/machine/device.h"
+#include "cachet/train/machine/error_message.h"
+#include "cachet/train/machine/gpu_problem.h"
 #include "cachet/train/machine/memory_limit.h"
 #include "cachet/train/runs/run_folder.h"
 
@@ -16,10 +21,25 @@ namespace cachet::app {
 namespace {
 
 /// Prints why nothing follows for some seconds.
-void announce_measurement(const tasks::RecipePlan& plan) {
+void announce_measurement() {
   std::cout << std::flush;
-  if (train::find_device(plan.training.train.device).is_cpu())
-    report::Progress().log("measuring the memory of a training step");
+  report::Progress().log("measuring the memory of a training step");
+}
+
+void announce_measurement_on_cpu(const tasks::RecipePlan& plan) {
+  if (train::find_device(plan.training.train.device).is_cpu()) announce_measurement();
+}
+
+/// The second line of the error, or an empty text.
+std::string advice_on_batch(const tasks::RecipePlan& plan, const train::GpuMemoryError& error, bool resumes,
+                            int64_t processes) {
+  announce_measurement();
+  try {
+    const auto text = tasks::smaller_batch_text(plan, error, processes, resumes);
+    return text ? "\n" + *text : "";
+  } catch (const std::exception&) {  // the first line remains
+    return "";
+  }
 }
 
 }  // namespace
@@ -27,7 +47,7 @@ void announce_measurement(const tasks::RecipePlan& plan) {
 KnownMemory memory_of_run(const tasks::RecipePlan& plan, const tasks::MemoryQuestion& question) {
   train::available_bytes();  // throws if kMemoryVariable is not a number
   try {
-    if (question.trial == tasks::MemoryTrial::precise) announce_measurement(plan);
+    if (question.trial == tasks::MemoryTrial::precise) announce_measurement_on_cpu(plan);
     return tasks::judge_memory(plan, question);
   } catch (const std::exception&) {
     return std::nullopt;  // if the recipe is wrong, the next steps report it
@@ -60,6 +80,17 @@ void require_memory_of_run(const tasks::RecipePlan& plan, bool resumes, int64_t 
   require_fit(plan, memory, resumes);
 }
 
+void with_smaller_batch(const tasks::RecipePlan& plan, bool resumes, int64_t processes,
+                        const std::function<void()>& train) {
+  try {
+    train();
+  } catch (const c10::Error& error) {
+    const auto memory = train::read_gpu_memory_error(error.what_without_backtrace());
+    if (!memory) throw;
+    throw std::runtime_error(train::error_message(error) + advice_on_batch(plan, *memory, resumes, processes));
+  }
+}
+
 std::vector<std::string> fitting_batch_settings(const TrainingJob& job, const TrainArguments& arguments) {
   if (job.resumes) {
     std::vector<std::string> settings;
@@ -72,7 +103,7 @@ std::vector<std::string> fitting_batch_settings(const TrainingJob& job, const Tr
   }
   const tasks::RecipePlan plan = read_recipe(job, arguments, arguments.seed).plan;
   require_memory_of_model(plan, /*resumes=*/false);
-  announce_measurement(plan);
+  announce_measurement_on_cpu(plan);
   const auto verdict =
       tasks::judge_memory(plan, {.processes = std::max<int64_t>(1, arguments.processes), .wants_largest = true});
   if (!verdict)

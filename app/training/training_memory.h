@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,11 @@ void require_fit(const tasks::RecipePlan& plan, const KnownMemory& memory, bool 
 /// Checks a run before it allocates memory: require_fit(). `processes`: the number of processes on this machine that
 /// train together. Does nothing if the memory cannot be estimated, or if the data are absent (the run reports that).
 void require_memory_of_run(const tasks::RecipePlan& plan, bool resumes, int64_t processes);
+
+/// Runs `train`, which trains the recipe. If the memory of a GPU is exhausted, throws std::runtime_error with the error
+/// and the settings of a batch that fits, which takes some seconds to measure. Passes other exceptions on.
+void with_smaller_batch(const tasks::RecipePlan& plan, bool resumes, int64_t processes,
+                        const std::function<void()>& train);
 
 /// Returns the settings of --batch-size auto: none if the recipe's batch fits, else the largest micro-batches that fit,
 /// with train.accumulate and train.state. A resumed run has its own settings. Throws std::runtime_error if no batch

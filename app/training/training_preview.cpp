@@ -112,6 +112,7 @@ int preview_training(const TrainArguments& arguments, const TrainingJob& job, co
   require_memory_of_model(plan, arguments.resume);
   print_line("model", plan.model().name);
   print_paper(document);
+  if (const auto note = unused_gpu_note(plan)) print_line("device", *note);
   if (const auto note = precision_note(plan)) print_line("precision", *note);
   // The dry run itself is of one process; only the number and the size of parts are those of all.
   tasks::RecipePlan spread = plan;

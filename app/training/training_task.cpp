@@ -10,6 +10,7 @@
 #include "cachet/tasks/settled_warmup.h"
 #include "cachet/train/checkpoints/checkpoint_store.h"
 #include "cachet/train/machine/device.h"
+#include "cachet/train/machine/gpu_problem.h"
 #include "cachet/train/runs/run_folder.h"
 #include "cachet/train/runs/stripped_run.h"
 #include "cachet/train/step/live_run.h"
@@ -37,6 +38,15 @@ void settle_length(ReadRecipe& recipe, tasks::Task& task) {
   const int64_t batches = task.batches_per_epoch();
   if (batches < 1) return;  // the trainer reports it
   task.note(tasks::settle_warmups(recipe.document, train::run_length(recipe.plan.training.train, batches).updates));
+}
+
+std::optional<std::string> unused_gpu_note(const tasks::RecipePlan& plan) {
+  const train::DeviceChoice& choice = plan.training.train.device;
+  if (choice.kind != train::DeviceChoice::Kind::automatic || !train::find_device(choice).is_cpu()) return std::nullopt;
+  const auto driver = train::query_gpu_driver();
+  if (!driver || driver->gpus.empty()) return std::nullopt;
+  const auto problem = train::gpu_problem(train::cuda_build(), driver);
+  return problem ? std::optional("the run uses the CPU: " + *problem) : std::nullopt;
 }
 
 std::optional<std::string> precision_note(const tasks::RecipePlan& plan) {

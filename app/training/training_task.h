@@ -19,6 +19,10 @@ std::unique_ptr<tasks::Task> task_to_train(const TrainArguments& arguments, cons
 /// created. Prints a line for each value. The run's log also contains these lines.
 void settle_length(ReadRecipe& recipe, tasks::Task& task);
 
+/// Returns a note if the run chooses its device (train.device = "auto") and uses the CPU although the machine has a
+/// GPU: the reason, and what to do.
+std::optional<std::string> unused_gpu_note(const tasks::RecipePlan& plan);
+
 /// Returns a note if the recipe uses bfloat16 and it is slower on this processor. Measures for less than 0.5 seconds.
 std::optional<std::string> precision_note(const tasks::RecipePlan& plan);
 

@@ -148,15 +148,6 @@ bool sets_state(const RecipePlan& plan, const BatchChoice& choice) {
   return choice.accumulate > 1 && plan.training.train.state == StateRule::shared;
 }
 
-std::vector<std::string> settings_of(const RecipePlan& plan, const BatchChoice& choice) {
-  std::vector<std::string> settings{plan.task->batch_count(plan.training.train).key + "=" +
-                                    std::to_string(choice.size)};
-  if (choice.most_samples > 0) settings.push_back("data.max_samples=" + std::to_string(choice.most_samples));
-  settings.push_back("train.accumulate=" + std::to_string(choice.accumulate));
-  if (sets_state(plan, choice)) settings.push_back("train.state=\"first\"");
-  return settings;
-}
-
 int64_t samples_of_process(const RecipePlan& plan, int64_t processes) {
   const TaskPlan::BatchCount count = plan.task->batch_count(plan.training.train);
   return (count.samples + processes - 1) / processes;
@@ -277,6 +268,15 @@ std::optional<BatchChoice> batches_that_fit(const RecipePlan& plan, int64_t most
   return std::nullopt;
 }
 
+std::vector<std::string> batch_settings(const RecipePlan& plan, const BatchChoice& choice, bool keeps_states) {
+  std::vector<std::string> settings{plan.task->batch_count(plan.training.train).key + "=" +
+                                    std::to_string(choice.size)};
+  if (choice.most_samples > 0) settings.push_back("data.max_samples=" + std::to_string(choice.most_samples));
+  settings.push_back("train.accumulate=" + std::to_string(choice.accumulate));
+  if (keeps_states && sets_state(plan, choice)) settings.push_back("train.state=\"first\"");
+  return settings;
+}
+
 bool has_batch_state(const RecipePlan& plan) { return train::has_states(*analysis::build_on_meta(plan.model())); }
 
 std::string MemoryVerdict::text() const {
@@ -332,7 +332,7 @@ std::string refusal_text(const RecipePlan& plan, const MemoryVerdict& verdict, b
   const TaskPlan::BatchCount count = plan.task->batch_count(plan.training.train);
   text += "; " + count.key + " = " + std::to_string(verdict.most_samples * count.value_of_sample) +
           " is the largest batch that fits\n";
-  const std::vector<std::string> settings = settings_of(plan, *choice);
+  const std::vector<std::string> settings = batch_settings(plan, *choice);
   for (const std::string& setting : settings) {
     const size_t equals = setting.find('=');
     text += (setting == settings.front()  ? ""
@@ -351,7 +351,7 @@ std::vector<std::string> settings_that_fit(const RecipePlan& plan, const MemoryV
   if (verdict.fits) return {};
   const auto choice = batches_that_fit(plan, verdict.most_samples);
   if (!choice) throw std::runtime_error(refusal_text(plan, verdict));
-  return settings_of(plan, *choice);
+  return batch_settings(plan, *choice);
 }
 
 }  // namespace cachet::tasks

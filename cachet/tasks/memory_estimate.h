@@ -68,6 +68,10 @@ struct BatchChoice {
 /// the recipe (with train.state = "first", the same samples). Returns std::nullopt if no sample fits.
 std::optional<BatchChoice> batches_that_fit(const RecipePlan& plan, int64_t most_samples);
 
+/// Returns settings "key=value" for the choice. If `keeps_states` is true and a step has several micro-batches, the
+/// settings have train.state = "first", with which the states of the model (norms, caches) are updated once per step.
+std::vector<std::string> batch_settings(const RecipePlan& plan, const BatchChoice& choice, bool keeps_states = true);
+
 /// Whether training changes states of the model, such as statistics of norms or stored caches. If training changes
 /// states of the model, the size of a micro-batch affects the trained model.
 bool has_batch_state(const RecipePlan& plan);

@@ -186,8 +186,12 @@ bool is_out_of_memory() {
     throw;
   } catch (const c10::OutOfMemoryError&) {
     return true;
-  } catch (const c10::Error& error) {  // what the allocator for CPUs throws has no class of its own
-    return std::string_view(error.what_without_backtrace()).find("can't allocate memory") != std::string_view::npos;
+  } catch (const c10::Error& error) {
+    // The allocator for CPUs throws no class of its own. An error of the allocator for GPUs can lose its class on its
+    // way.
+    const std::string_view message = error.what_without_backtrace();
+    return message.find("can't allocate memory") != std::string_view::npos ||
+           message.find("CUDA out of memory") != std::string_view::npos;
   } catch (const std::bad_alloc&) {
     return true;
   } catch (...) {

@@ -3,15 +3,28 @@
 #include <ATen/Context.h>
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <c10/core/CachingDeviceAllocator.h>
+#include <c10/util/Exception.h>
 
 #include <algorithm>
 #include <stdexcept>
 #include <string>
 
+#include "cachet/train/machine/gpu_problem.h"
+
 namespace cachet::train {
+namespace {
+
+class IgnoredWarnings final : public c10::WarningHandler {
+ public:
+  void process(const c10::Warning& /*warning*/) override {}
+};
+
+}  // namespace
 
 std::vector<c10::Device> available_devices() {
   std::vector<c10::Device> devices{c10::Device(c10::kCPU)};
+  IgnoredWarnings ignored;  // LibTorch warns of an old driver; gpu_problem() has a line with the remedy
+  const c10::WarningUtils::WarningHandlerGuard guard(&ignored);
   if (!at::hasCUDA()) return devices;
   for (c10::DeviceIndex i = 0; i < at::detail::getCUDAHooks().deviceCount(); ++i) devices.emplace_back(c10::kCUDA, i);
   return devices;
@@ -24,8 +37,9 @@ c10::Device find_device(const DeviceChoice& choice, const std::vector<c10::Devic
   if (choice.kind == DeviceChoice::Kind::automatic) return {c10::kCPU};
   std::string names;
   for (const c10::Device& device : available) names += (names.empty() ? "" : ", ") + device.str();
+  const std::optional<std::string> problem = gpu_problem();
   throw std::runtime_error("there is no device " + wanted.str() + " on this machine; the available devices are " +
-                           names + (at::hasCUDA() ? "" : " (this LibTorch was built without CUDA)"));
+                           names + (problem ? "\n" + *problem : ""));
 }
 
 DeviceChoice choice_of_process(const DeviceChoice& choice, int64_t process, const std::vector<c10::Device>& available) {

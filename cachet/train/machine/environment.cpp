@@ -9,7 +9,9 @@
 #include <thread>
 
 #include "cachet/report/format.h"
+#include "cachet/train/machine/cuda_build.h"
 #include "cachet/train/machine/device.h"
+#include "cachet/train/machine/gpu_driver.h"
 #include "cachet/train/machine/processor_models.h"
 
 // TORCH_ABI_VERSION of the LibTorch that is loaded. Declared here as one that may be missing, in releases before they
@@ -50,6 +52,8 @@ Environment environment() {
   environment.torch_built = TORCH_VERSION;
   environment.processor = processor_model();
   if (available_devices().size() > 1) environment.gpus = gpu_models();
+  if (const int version = cuda_version(); version > 0) environment.cuda = cuda_version_text(version);
+  environment.gpu_driver = gpu_driver_version();
   environment.cpu_capability = at::get_cpu_capability();
   environment.threads = at::get_num_threads();
   environment.hardware_threads = static_cast<int>(std::thread::hardware_concurrency());
@@ -72,6 +76,8 @@ std::vector<EnvironmentEntry> entries(const Environment& environment) {
       {"threads", environment.threads},       {"hardware_threads", environment.hardware_threads},
       {kMemoryKey, environment.memory_bytes}};
   if (!environment.gpus.empty()) all.push_back({"gpus", environment.gpus});
+  if (!environment.cuda.empty()) all.push_back({"cuda", environment.cuda});
+  if (!environment.gpu_driver.empty()) all.push_back({"gpu_driver", environment.gpu_driver});
   if (environment.processes > 0) all.push_back({"processes", environment.processes});
   return all;
 }

@@ -19,6 +19,8 @@ struct Environment {
   std::string torch_built;     // version of the LibTorch that Cachet was built against
   std::string processor;       // model of the processor: "AMD EPYC 9B14"; "unknown" if the system does not report it
   std::string gpus;            // models of the GPUs that LibTorch can use: "2 x NVIDIA H200"; empty if there are none
+  std::string cuda;            // CUDA with which LibTorch was built: "13.0"; empty for a CPU build
+  std::string gpu_driver;      // version of NVIDIA's driver: "580.95.05"; empty if there is none
   std::string cpu_capability;  // instruction set that LibTorch's kernels use: "AVX512"
   int threads = 0;
   int hardware_threads = 0;

@@ -11,6 +11,8 @@
 
 #include "cachet/config/library_message.h"
 #include "cachet/report/format.h"
+#include "cachet/train/machine/cuda_build.h"
+#include "cachet/train/machine/gpu_problem.h"
 
 namespace cachet::train {
 namespace {
@@ -48,8 +50,10 @@ std::string of_system(const std::system_error& error) {
 
 std::string error_message(const std::exception& error) {
   if (const auto* torch = dynamic_cast<const c10::Error*>(&error)) {
-    const std::string message = first_line(torch->what_without_backtrace());
-    return of_memory(message).value_or(config::plain_message(message));
+    const std::string whole = torch->what_without_backtrace(), message = first_line(whole);
+    if (const auto text = of_memory(message)) return *text;
+    if (const auto text = gpu_error_text(whole, cuda_build())) return *text;
+    return config::plain_message(message);
   }
   if (const auto* of_files = dynamic_cast<const std::filesystem::filesystem_error*>(&error))
     return of_file_system(*of_files);

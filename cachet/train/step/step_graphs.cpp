@@ -20,6 +20,8 @@ std::unique_ptr<StepExecutor> make_cuda_executor(c10::Device /*device*/, bool /*
 
 }  // namespace
 
+bool is_built_with_cuda() { return kHasCuda; }
+
 std::optional<std::string> why_not_replayed(TrainingTask& task, const Options& options, int64_t processes) {
   if (options.train.has_parts()) return "the parts of a step have states of their own (train.state)";
   if (options.train.normality_passes > 0) return "train.normality_passes tests statistics on the host";
@@ -48,7 +50,7 @@ GraphPlan graph_plan(TrainingTask& task, const Options& options, c10::Device dev
   };
   if (!device.is_cuda()) return refused("the model is not on a CUDA device");
   if (const auto reason = why_not_replayed(task, options, processes)) return refused(*reason);
-  if (!kHasCuda) return refused("this program was built without CUDA");
+  if (!kHasCuda) return refused("this program was built with a CPU build of LibTorch");
   return {true, replays_text(use, processes, task.why_inference_not_replayed())};
 }
 

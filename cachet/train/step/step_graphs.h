@@ -16,6 +16,9 @@ namespace cachet::train {
 /// of processes of the run. With several processes, only the forward and backward passes are replayed.
 std::optional<std::string> why_not_replayed(TrainingTask& task, const Options& options, int64_t processes);
 
+/// Whether this program was built with a CUDA build of LibTorch, so that it can replay steps as CUDA graphs.
+bool is_built_with_cuda();
+
 /// Returns the line about the steps of a run whose steps can be replayed. `why_not_inference` is the reason why the
 /// evaluations cannot be replayed.
 std::string replays_text(GraphUse use, int64_t processes, const std::optional<std::string>& why_not_inference);

@@ -38,6 +38,15 @@ TEST(Environment, NamesGpusWhereThereAreSome) {
   EXPECT_EQ(nlohmann::json::parse(to_json(machine))["gpus"], "NVIDIA H200");
 }
 
+TEST(Environment, HasTheVersionsOfCudaAndItsDriverWhereThereAreSome) {
+  Environment machine;
+  for (const char* key : {"cuda", "gpu_driver"}) EXPECT_FALSE(nlohmann::json::parse(to_json(machine)).contains(key));
+  machine.cuda = "13.0";
+  machine.gpu_driver = "580.95.05";
+  EXPECT_EQ(nlohmann::json::parse(to_json(machine))["cuda"], "13.0");
+  EXPECT_EQ(nlohmann::json::parse(to_json(machine))["gpu_driver"], "580.95.05");
+}
+
 TEST(Environment, SaysWhereAnotherLibTorchIsLoaded) {
   Environment machine = environment();
   EXPECT_EQ(machine.torch_version, machine.torch_built) << "of a build that runs where it was made";
