@@ -68,7 +68,7 @@ class ReplayedWork {
   struct Recorded {
     Result result;
     std::vector<at::Tensor> left;
-    std::string host_flags;                             // of the modules after the work
+    std::string host_flags;                            // of the modules after the work
     std::vector<ops::RetainedValues::Value> retained;  // memoized values that the work reads
   };
 
