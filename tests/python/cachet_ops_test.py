@@ -152,7 +152,7 @@ class TypedFunctions(unittest.TestCase):
             function = getattr(ops, name)
             for argument, parameter in inspect.signature(function).parameters.items():
                 with self.subTest(name=name, argument=argument):
-                    self.assertIn(f"\n        {argument}: ", function.__doc__)
+                    self.assertIn(f"\n    {argument}: ", inspect.getdoc(function))
                     self.assertIsNot(parameter.annotation, inspect.Parameter.empty)
             for part in ("Returns:", "Raises:"):
                 self.assertIn(part, function.__doc__, name)
