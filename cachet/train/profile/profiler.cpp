@@ -8,7 +8,6 @@
 #include <torch/csrc/autograd/profiler_kineto.h>
 
 #include <algorithm>
-#include <fstream>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -148,16 +147,18 @@ ProfileRecording Profiler::stop() {
 
 void ProfileRecording::write_trace(const std::filesystem::path& path, io::FileSystem& file_system) const {
   const std::filesystem::path part = io::temporary_path(path);
-  const auto require = [&](bool written) {
-    if (!written)
-      throw io::Error(path.string() + ": the trace cannot be written; choose a folder in which you can write");
-  };
+  const io::Error not_written(path.string() + ": the trace cannot be written; choose a folder in which you can write");
   std::error_code unreadable;
-  require(std::ofstream(part).is_open());  // LibTorch prints an error instead of throwing it
+  try {
+    // LibTorch prints an error instead of throwing it, so an empty file is written first.
+    io::write_file_atomically(part, std::string_view(), file_system);
+  } catch (const io::Error&) {
+    throw not_written;
+  }
   try {
     trace->result->save(part.string());
     const std::string text = io::read_text_file(part, kMaxTraceBytes);
-    require(!text.empty());
+    if (text.empty()) throw not_written;
     io::write_file_atomically(path, text, file_system);
   } catch (...) {
     std::filesystem::remove(part, unreadable);
