@@ -267,9 +267,10 @@ class Steps {
       // The CPU has no graphs, but takes the same steps.
       live_.emplace(*task_, options_, nullptr, device_.is_cpu() ? train::make_direct_executor() : nullptr);
     } else {
-      train::StepGraphs graphs = train::step_graphs(*task_, options_, device_, 1);
-      note_ = graphs.note;
-      executor_ = graphs.executor ? std::move(graphs.executor) : train::make_direct_executor();
+      const train::GraphPlan plan = train::graph_plan(*task_, options_, device_, 1);
+      note_ = plan.note;
+      executor_ = train::make_executor(plan, options_, device_);
+      if (!executor_) executor_ = train::make_direct_executor();
       numbers_ = at::zeros({1}, at::TensorOptions(at::kDouble).device(device_));
     }
     for (int i = 0; i < 4; ++i) launch();

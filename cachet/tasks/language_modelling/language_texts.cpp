@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "cachet/models/language/token_generator.h"
+#include "cachet/ops/support/finite.h"
 #include "cachet/tasks/language_modelling/language_modelling.h"
 #include "cachet/tasks/language_modelling/segment_losses.h"
 
@@ -42,10 +43,10 @@ class LineScores {
   void score() {
     const at::Tensor all = at::tensor(ids_, at::kLong).unsqueeze(0).to(model_.device());
     const int64_t length = all.size(1) - 1;
-    const at::Tensor losses = losses_of(model_, all.narrow(1, 0, length), all.narrow(1, 1, length), session_)[0]
-                                  .to(at::kDouble)
-                                  .cpu()
-                                  .contiguous();
+    const at::Tensor all_losses =
+        model_.negative_log_likelihood(all.narrow(1, 0, length), all.narrow(1, 1, length), session_);
+    ops::require_finite_scores(all_losses);
+    const at::Tensor losses = all_losses[0].to(at::kDouble).cpu().contiguous();
     for (int64_t i = 0; i < length; ++i) {
       while (left_.front() == 0) pop();
       lines_.front().loss += losses.const_data_ptr<double>()[i];

@@ -19,13 +19,13 @@ Options options_with(const std::vector<std::string>& settings) {
 }
 
 /// A toy task whose passes can be replayed.
-class ReplayedToy : public test::ToyTask {
+class ReplayableToy : public test::ToyTask {
  public:
   std::optional<std::string> why_not_replayed() override { return std::nullopt; }
 };
 
 TEST(StepGraphs, ACpuTakesTrainingSteps) {
-  ReplayedToy task;
+  ReplayableToy task;
   for (const char* use : {"auto", "off"}) {
     const Options options = options_with({std::string("train.graph=") + use});
     const GraphPlan plan = graph_plan(task, options, at::kCPU, 1);
@@ -36,14 +36,14 @@ TEST(StepGraphs, ACpuTakesTrainingSteps) {
 }
 
 TEST(StepGraphs, OnWithoutACudaDeviceIsAnErrorThatNamesTheReason) {
-  ReplayedToy task;
+  ReplayableToy task;
   const Options options = options_with({"train.graph=on"});
   EXPECT_EQ(test::thrown_message<std::runtime_error>([&] { graph_plan(task, options, at::kCPU, 1); }),
             "train.graph = \"on\" is impossible: the model is not on a CUDA device; set train.graph = \"auto\"");
 }
 
 TEST(StepGraphs, EachReasonIsAClause) {
-  ReplayedToy task;
+  ReplayableToy task;
   const auto reason = [&](const std::vector<std::string>& settings, int64_t processes = 1) {
     return why_not_replayed(task, options_with(settings), processes).value_or("");
   };
