@@ -158,8 +158,9 @@ TEST(Obstacles, ATableThatIsMadeAgainIsFound) {
 
 TEST(Obstacles, AGradientThatIsResetIsFound) {
   ToyHooks hooks;
-  hooks.penalty = [](const test::ToyModel& model) {
-    model.filter_.mutable_grad().reset();
+  std::vector<at::Tensor> before;  // otherwise, the next gradient could get the same memory
+  hooks.penalty = [&](const test::ToyModel& model) {
+    before.push_back(std::exchange(model.filter_.mutable_grad(), at::Tensor()));
     return at::Tensor();
   };
   EXPECT_EQ(found(hooks), "the gradient of filter has another address");
