@@ -210,7 +210,8 @@ int run_eval(const EvalArguments& arguments) {
       folder ? eval_into_folder(*task, *folder, {saved, {}, "evaluation"}, progress, written) : task->evaluate(show);
   progress.finish();
   for (const std::string& line : notes.take_new()) progress.log(line);
-  const auto evaluated = task->evaluated_samples();
+  auto evaluated = task->evaluated_samples();
+  evaluated.count = train::counted_samples(evaluated.count, metrics);
   const bool chosen_here = chose_itself(saved, arguments);
   if (!arguments.json) {
     const std::string samples =

@@ -25,10 +25,10 @@ void refuse_inputs(const OutputArgument& output, const OutputRules& rules) {
 }
 
 void refuse_unless_replaceable(const OutputArgument& output, const OutputRules& rules) {
-  if (output.overwrite || rules.is_own(output.path)) return;
-  throw UsageError(output.path +
-                   " exists, and this command did not write it from the same inputs; give another path for -o, or "
-                   "replace it with --overwrite");
+  if (output.overwrite || (rules.is_own && rules.is_own(output.path))) return;
+  throw UsageError(output.path + " exists" +
+                   (rules.is_own ? ", and this command did not write it from the same inputs" : "") +
+                   "; give another path for -o, or replace it with --overwrite");
 }
 
 /// Whether a link leads to one of this process's open files, as /dev/stdout does.

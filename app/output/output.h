@@ -24,8 +24,9 @@ CLI::Option* add_output(CLI::App& app, OutputArgument& output, const std::string
 struct OutputRules {
   std::vector<std::string_view> suffixes{};     // allowed suffixes of a file (".html"); empty = any
   std::vector<std::filesystem::path> inputs{};  // inputs of the same command
-  /// Whether the same command made the existing output from the same inputs. It may then replace this output.
-  std::function<bool(const std::filesystem::path&)> is_own = [](const std::filesystem::path&) { return false; };
+  /// Whether the same command made the existing output from the same inputs. It may then replace this output. Empty if
+  /// an output does not record its inputs: then only --overwrite replaces an output.
+  std::function<bool(const std::filesystem::path&)> is_own{};
   bool makes_folder = false;  // whether the command creates the folder of the file
 };
 

@@ -144,9 +144,10 @@ bool freezes_random_weights(const TrainArguments& arguments, bool is_recipe) {
 }  // namespace
 
 void add_short_options(CLI::App& app, ShortOptions& options) {
-  app.add_option("--data", options.data,
-                 "Your data: class folders of images or texts, a COCO folder, text files, a folder with two "
-                 "parallel files, or a TSV file. With a recipe, --data sets data.root")
+  app.add_option(
+         "--data", options.data,
+         "Your data: class folders of images or texts, tar shards of images, a COCO folder, text files, a folder with "
+         "two parallel files, or a TSV file. With a recipe, --data sets data.root")
       ->type_name("FOLDER");
   add_number(app, "--epochs", options.epochs, "Set train.epochs", {1})->type_name("N");
   app.add_option("--batch-size", options.batch_size,

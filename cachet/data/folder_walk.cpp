@@ -69,6 +69,11 @@ std::optional<std::string> PassedOver::note() const {
   return text + ". The first one is " + first_.string();
 }
 
+std::string and_others(int64_t others) {
+  if (others < 1) return "";
+  return others == 1 ? " (and neither is 1 other)" : " (and neither are " + std::to_string(others) + " others)";
+}
+
 std::vector<fs::directory_entry> sorted_entries(const fs::path& folder, PassedOver* passed_over) {
   std::error_code error;
   std::vector<fs::directory_entry> entries;

@@ -42,6 +42,10 @@ class PassedOver {
   std::filesystem::path first_;
 };
 
+/// Returns " (and neither is 1 other)" or " (and neither are 3 others)" for an error that names the first of several
+/// entries; an empty text if there is no other.
+std::string and_others(int64_t others);
+
 /// Returns the entries of a folder whose names do not begin with a dot, sorted byte by byte. If `passed_over` is given,
 /// adds to it the entries whose names begin with a dot. Throws io::Error if the folder cannot be read.
 std::vector<std::filesystem::directory_entry> sorted_entries(const std::filesystem::path& folder,

@@ -185,12 +185,13 @@ class Trainer::Loop {
 
   void restore(const CheckpointStore::Found& found) {
     const TrainState& saved = found.checkpoint.state;
-    if (saved.config_hash != folder_.config_hash()) {
+    if (!folder_.fits_checkpoint(saved.config_hash)) {
       throw std::runtime_error(found.folder.string() +
                                ": was made with a recipe that differs from the recipe of this run");
     }
     const std::vector<std::string> notes = live_.restore(found.checkpoint);
     saved_ = {found.folder, saved.step, evaluation_mark_of(saved)};
+    since_evaluation_.resumed = !saved.evaluated;
     if (!found.checkpoint.mark_refused.empty())
       log_.say("the evaluation at this step is repeated: " + found.checkpoint.mark_refused);
     log_.say("resuming from " + found.folder.string() + " (step " + std::to_string(saved.step) + ")");
@@ -218,7 +219,10 @@ class Trainer::Loop {
         settle();
         save();
       }
-      if (ending) return *ending;
+      if (ending) {
+        gather_faults();
+        return *ending;
+      }
       step();
     }
   }
@@ -239,6 +243,7 @@ class Trainer::Loop {
     if (progress_ != nullptr) progress_->update(progress(rate, result.gradient_norm));
     if (profile_->is_complete_after(result.samples)) finish_profile();
     if (step_line_due()) log_step(rate);
+    require_samples(result);
     if (report_due()) write_report({});
   }
 
@@ -261,6 +266,32 @@ class Trainer::Loop {
     } catch (const std::exception& error) {
       log_.say("the profile could not be written: " + error_message(error));
     }
+  }
+
+  /// Throws std::runtime_error at the end of an epoch, and at the end of the run, if all samples of its steps were
+  /// skipped.
+  void require_samples(const StepSummary& step) {
+    for (const MetricSum& sum : step.sums) epoch_weight_ += sum.count;
+    epoch_samples_ += step.samples;
+    ++epoch_steps_;
+    const bool is_end_of_epoch = live_.state.step % live_.steps_per_epoch() == 0;
+    if (!is_end_of_epoch && live_.state.step < total_steps()) return;
+    if (epoch_samples_ == 0 && epoch_weight_ == 0 &&
+        epoch_steps_ == std::min(live_.steps_per_epoch(), live_.state.step)) {
+      gather_faults();
+      throw std::runtime_error("epoch " + std::to_string(live_.epoch_of(live_.state.step)) + " trained on no " +
+                               run_.words.one + ", because all " + run_.words.many +
+                               " were skipped; repair or replace the training data");
+    }
+    epoch_samples_ = epoch_steps_ = 0;
+    epoch_weight_ = 0;
+  }
+
+  /// Gets the faults of data that other processes found, for tell_notes().
+  void gather_faults() {
+    if (leader_.processes() == 1) return;
+    for (const std::string& fault : leader_.lead(Command::give_faults, [&] { return leader_.gather_faults(); }))
+      task_.add_data_fault(fault);
   }
 
   /// Waits until the last step is complete and its numbers are read.
@@ -383,6 +414,7 @@ class Trainer::Loop {
     mark();
     remove_unfinished_evaluation();
     tell_evaluation();
+    gather_faults();
     tell_notes();
     write_summary(folder_.summary(), history_);
     write_status({});
@@ -393,6 +425,7 @@ class Trainer::Loop {
   void tell_evaluation() {
     EvaluationReport report{.place = place_of(live_.state.step), .places = place_of(total_steps()).number};
     report.training = means(since_evaluation_.sums);
+    report.since_resume = since_evaluation_.resumed;
     report.evaluation = evaluation_;
     report.best = best_evaluation();
     if (since_evaluation_.seconds > 0) {
@@ -424,8 +457,19 @@ class Trainer::Loop {
     std::filesystem::remove(folder_.unfinished_evaluation(), absent);
   }
 
+  /// The log has all new notes, and the terminal the first ones.
   void tell_notes() {
-    for (const std::string& line : told_notes_.take_new()) log_.say(line);
+    constexpr size_t kMaxSaid = 10;
+    const std::vector<std::string> lines = told_notes_.take_new();
+    const size_t said = lines.size() <= kMaxSaid + 1 ? lines.size() : kMaxSaid;
+    for (size_t i = 0; i < lines.size(); ++i) {
+      if (i < said)
+        log_.say(lines[i]);
+      else
+        log_.note(lines[i]);
+    }
+    if (said < lines.size())
+      log_.say(std::to_string(lines.size() - said) + " more lines like these are in " + folder_.log().string());
   }
 
   void show_evaluation(int64_t done, int64_t total, double seconds_left) {
@@ -630,6 +674,7 @@ class Trainer::Loop {
     std::vector<MetricSum> sums;
     int64_t samples = 0, tokens = 0;
     double seconds = 0;
+    bool resumed = false;  // whether steps before a resume are missing
 
     void add(const StepSummary& step, double step_seconds) {
       add_sums(sums, step.sums);
@@ -639,6 +684,8 @@ class Trainer::Loop {
     }
   };
   SinceEvaluation since_evaluation_;
+  int64_t epoch_samples_ = 0, epoch_steps_ = 0;  // of the steps of the epoch since the start or the resume
+  double epoch_weight_ = 0;                      // sum of the weights of their metrics
   Interruption interruption_;
   Metrics evaluation_;
   struct SavedCheckpoint {

@@ -211,6 +211,12 @@ class TrainingTask {
   /// evaluation or at the end of the run.
   virtual std::vector<std::string> data_notes() const { return {}; }
 
+  /// Returns the faults of data that this process has found since the last call, such as images that it skipped. If
+  /// several processes train together, rank 0 gets the faults of the other processes with add_data_fault(), so that its
+  /// data_notes() have the faults of all processes.
+  virtual std::vector<std::string> take_data_faults() { return {}; }
+  virtual void add_data_fault(const std::string& /*fault*/) {}
+
   /// Sets the values of the model that depend on the length of the run. The trainer calls settle() when the run begins
   /// or is resumed, before the first step.
   virtual void settle(const RunLength& /*length*/) {}

@@ -1,5 +1,6 @@
 """Tar shards: making them, training on them, kills and processes, damaged and hostile files, the speed of the loader."""
 import io
+import os
 import random
 import signal
 import tarfile
@@ -111,15 +112,43 @@ class Shards(Bits):
 
     def test_refusals_of_the_maker(self):
         self.make()
-        self.assertIn("shards", self.refused("data", "shards", "images", "-o", "shards", cwd=self.folder))
+        self.assertIn("shards exists; give another path for -o, or replace it with --overwrite",
+                      self.refused("data", "shards", "images", "-o", "shards", cwd=self.folder))
         self.assertIn("must name train, val or test", self.refused("data", "shards", "images", "-o", "x", "--splits", "training",
                                                                    cwd=self.folder))
         self.assertIn("there is no such folder", self.refused("data", "shards", "images", "-o", "x", "--splits", "test", code=1,
                                                               cwd=self.folder))
         (self.folder / "images/train/ant/list.txt").write_text("x")
-        self.assertIn("list.txt", self.refused("data", "shards", "images", "-o", "x", code=1, cwd=self.folder))
+        self.assertIn("list.txt: is not a .jpg, .jpeg, .jpe, .jfif or .png file; remove such files from the class folders, or give "
+                      "--skip-other-files", self.refused("data", "shards", "images", "-o", "x", code=1, cwd=self.folder))
         said = self.json_of("data", "shards", "images", "-o", "x", "--skip-other-files", "--json", cwd=self.folder)
         self.assertEqual(said["splits"][0]["skipped_files"], 1)
+
+    def test_overwrite_replaces_only_shards(self):
+        make = ("data", "shards", "images", "-o", "shards", "--overwrite")
+        self.make()
+        self.train("run", "--set", "train.limit=1 steps")  # writes the indices
+        self.assertTrue((self.folder / "shards/train-000000.tar.index").exists())
+        self.cachet(*make)
+        self.assertFalse((self.folder / "shards/train-000000.tar.index").exists())
+        for name in ("photos/a.jpg", "notes.md", ".git/HEAD", "train-000000.tar.bak"):
+            path = self.folder / "shards" / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text("mine")
+            said = self.refused(*make, cwd=self.folder)
+            self.assertIn(f"shards has '{name.split('/')[0]}', which this command does not write", said)
+            self.assertEqual(path.read_text(), "mine")
+            path.unlink()
+            if path.parent.name != "shards":
+                path.parent.rmdir()
+        self.cachet(*make)
+        mine = self.folder / "mine"
+        mine.mkdir()
+        (mine / "classes.txt").write_text("a\nb\n")
+        (mine / "book.txt").write_text("mine")
+        said = self.refused("data", "shards", "images", "-o", "mine", "--overwrite", cwd=self.folder)
+        self.assertIn("mine has 'book.txt'", said)
+        self.assertEqual((mine / "book.txt").read_text(), "mine")
 
     def test_class_folders_without_splits(self):
         said = self.json_of("data", "shards", "images/train", "-o", "shards", "--json", cwd=self.folder)
@@ -194,6 +223,81 @@ class Shards(Bits):
         self.assertEqual([record["index"] for record in records if "error" in record], [2])
         self.assertEqual(len(records), 12)
 
+    def damage(self, name, damaged):
+        """Overwrites the images of a shard whose position among the samples `damaged` accepts, and returns their names."""
+        path = self.folder / "shards" / name
+        with tarfile.open(path) as archive:
+            members = [(info, archive.extractfile(info).read()) for info in archive.getmembers()]
+        images = [i for i, (info, _) in enumerate(members) if not info.name.endswith(".cls")]
+        chosen = [i for position, i in enumerate(images) if damaged(position)]
+        for i in chosen:
+            members[i] = (members[i][0], b"\0" * members[i][0].size)
+        write_tar(path, members)
+        return [members[i][0].name for i in chosen]
+
+    def test_an_evaluation_counts_only_readable_images(self):
+        self.make()
+        self.damage("val-000000.tar", lambda position: position >= 3)
+        self.train("run", "--set", "data.on_bad_image=skip", "--set", "train.limit=2 steps")
+        said = self.json_of("eval", "run", "--json", cwd=self.folder)
+        self.assertEqual((said["images"], said["of"], said["metrics"]["skipped"]), (3, 12, 9))
+        top1, interval = said["metrics"]["top1"], said["intervals"]["top1"]
+        n = 3  # Wilson's interval of one standard error
+        middle, half = (top1 + 1 / (2 * n)) / (1 + 1 / n), (top1 * (1 - top1) / n + 1 / (4 * n * n)) ** 0.5 / (1 + 1 / n)
+        self.assertAlmostEqual(interval["lower"], max(0, middle - half), delta=1e-3)
+        self.assertAlmostEqual(interval["upper"], min(1, middle + half), delta=1e-3)
+        self.assertIn("3 of 12 test images", self.cachet("eval", "run").stdout)
+        self.damage("val-000000.tar", lambda position: True)
+        said = self.refused("eval", "run", code=1, lines=13, cwd=self.folder)
+        self.assertIn("none of the 12 test images could be read; repair or replace them", said)
+
+    def test_training_without_a_readable_image_fails(self):
+        self.make()
+        self.damage("train-000000.tar", lambda position: True)
+        said = self.refused("train", "shards.toml", "--run", "run", "--progress", "none", "--set", "data.on_bad_image=skip", code=1,
+                            lines=15, cwd=self.folder)
+        self.assertIn("epoch 1 trained on no image, because all images were skipped", said)
+        self.assertIn("images skipped: 48 in all", said)
+        self.assertIn("39 more lines like these are in", said)
+        log = (self.folder / "run/log.txt").read_text()
+        self.assertEqual(log.count("image skipped: "), 48)
+
+    def test_all_processes_name_skipped_images(self):
+        self.make()
+        damaged = self.damage("train-000000.tar", lambda position: position % 5 == 0)
+        self.train("run", "--processes", "2", "--set", "data.on_bad_image=skip", "--set", "train.limit=6 steps")
+        log = (self.folder / "run/log.txt").read_text()
+        for name in damaged:
+            self.assertIn(f"shards/train-000000.tar: {name}: this is not an image", log)
+        self.assertIn(f"images skipped: {len(damaged)} in all", log)
+
+    def test_a_run_that_stopped_at_a_damaged_image_resumes(self):
+        self.make()
+        shard = self.folder / "shards/train-000000.tar"
+        whole, times = shard.read_bytes(), shard.stat()
+        self.train("run", "--set", "train.limit=6 steps")
+        self.damage("train-000000.tar", lambda position: position == 7)
+        os.utime(shard, ns=(times.st_atime_ns, times.st_mtime_ns))
+        self.assertEqual(len(whole), shard.stat().st_size)
+        resume = ("train", "shards.toml", "--run", "run", "--resume", "--progress", "none")
+        self.assertIn('set data.on_bad_image = "skip"', self.refused(*resume, code=1, lines=8, cwd=self.folder))
+        self.cachet(*resume, "--set", "data.on_bad_image=skip")
+        self.cachet("train", "run", "--resume", "--progress", "none")
+        self.assertIn('data.on_bad_image: "stop" -> "skip"', (self.folder / "run/changes.txt").read_text())
+        said = self.refused("train", "run", "--resume", "--set", "data.on_bad_image=stop", code=1, lines=4, cwd=self.folder)
+        self.assertIn('data.on_bad_image: "skip" -> "stop"', said)
+
+    def test_a_folder_of_shards_is_data(self):
+        self.make()
+        options = ("--data", "shards", "--set", "data.resize.image_size=16", "--set", "model.patch_size=8", "--set", "train.limit=1 steps",
+                   "--set", "train.threads=1", "--progress", "none")
+        for run in ("first", "second"):  # the second time with index files
+            done = self.cachet("train", "vit_tiny_patch16_224", "--run", run, *options)
+            self.assertIn("tar shards: 4 classes, 48 training images, of which 4 are for validation, 12 test images (val-*.tar)", done.stderr)
+            recipe = (self.folder / run / "recipe.toml").read_text()
+            self.assertIn('kind = "shards"', recipe)
+            self.assertIn('train_shards = "train-*.tar"', recipe)
+
     def test_each_fault_is_one_line(self):
         image = png(8, 8, RGB, 8, lambda i: i * 7)
         good = [member("0.png", image), member("0.cls", b"1")]
@@ -207,7 +311,7 @@ class Shards(Bits):
             "has the class 'cat'": [member("0.png", image), member("0.cls", b"cat")],
             "has the class 4, but there are 4 classes": [member("0.png", image), member("0.cls", b"4")],
             "is the second class": [*good, member("0.cls", b"1")],
-            "at another position of the shard": [*good, member("1.png", image), member("1.cls", b"1"), *good],
+            "members are not consecutive": [*good, member("1.png", image), member("1.cls", b"1"), *good],
             "is neither an image": [*good, member("0.json", b"{}")],
         }
         self.make()
@@ -239,6 +343,11 @@ class Shards(Bits):
                 self.assertLessEqual(one["images_per_second"], one["upper_quartile"])
         table = self.cachet("data", "bench", "shards", "--cores", "1", "--seconds", "0.1", "--progress", "none").stdout
         self.assertIn("48 training images (shards)", table)
+        self.assertIn("threads", table)
+        self.damage("train-000000.tar", lambda position: position == 7)
+        bench = ("data", "bench", "shards.toml", "--cores", "1", "--seconds", "0.7", "--progress", "none")
+        self.assertIn("shards/train-000000.tar: ", self.refused(*bench, code=1, cwd=self.folder))
+        self.assertIn("image skipped: ", self.cachet(*bench, "--set", "data.on_bad_image=skip").stderr)
         self.assertIn("images/s", table)
         self.assertIn("--set changes a recipe", self.refused("data", "bench", "shards", "--set", "data.window=3", cwd=self.folder))
         self.assertIn("--seconds must be above 0", self.refused("data", "bench", "shards", "--seconds", "0", cwd=self.folder))

@@ -54,6 +54,7 @@ struct BenchedData {
   std::shared_ptr<const data::LabelledImages> images;
   data::ImageTransform transform;
   int64_t batch_size = 0, window = 0;
+  data::BadImageOptions bad_images{};
 };
 
 bool has_shards_in(const fs::path& folder) {
@@ -65,6 +66,7 @@ bool has_shards_in(const fs::path& folder) {
 
 BenchedData data_of_folder(const DataBenchArguments& arguments) {
   data::DatasetOptions options{.root = arguments.source};
+  options.folders.skip_other_files = true;  // there is no recipe that could have the key
   options.kind = has_shards_in(arguments.source) ? &data::kShards : &data::kClassFolders;
   std::error_code error;
   if (options.kind == &data::kShards) {
@@ -94,8 +96,12 @@ BenchedData data_of_recipe(const DataBenchArguments& arguments) {
   auto images = data::open_dataset(options.dataset, data::Split::train);
   const auto normalization = data::make_normalization(options.normalization, *options.dataset.kind, images->images());
   data::ImageTransform transform(images->images().shape(), normalization, options.augmentation, options.resize);
-  return {std::string(options.dataset.kind->name), std::move(images), std::move(transform),
-          plan.training.train.batch_size, options.dataset.shards.window};
+  return {std::string(options.dataset.kind->name),
+          std::move(images),
+          std::move(transform),
+          plan.training.train.batch_size,
+          options.dataset.shards.window,
+          data::BadImageOptions{options.dataset.on_bad_image, /*has_key=*/options.dataset.kind->has_shards}};
 }
 
 std::vector<int64_t> default_cores() {
@@ -116,6 +122,7 @@ std::vector<data::LoaderSpeed> measure(const DataBenchArguments& arguments, cons
   data::LoaderSpeedOptions options{.threads = arguments.cores.empty() ? default_cores() : arguments.cores};
   options.rounds = kBenchRounds;
   options.seconds = arguments.seconds / static_cast<double>(kBenchRounds);
+  options.bad_images = benched.bad_images;
   const train::Interruption interruption;
   CountedProgress progress("bench", arguments.progress);
   const auto all = static_cast<int64_t>(options.threads.size()) * options.rounds;
@@ -124,6 +131,7 @@ std::vector<data::LoaderSpeed> measure(const DataBenchArguments& arguments, cons
     progress.show(done, all);
   });
   progress.finish();
+  for (const std::string& line : benched.bad_images.notes->lines()) std::cerr << line << '\n';
   return speeds;
 }
 
@@ -146,7 +154,7 @@ nlohmann::ordered_json to_json(const BenchedData& benched, const std::vector<dat
 void print_speeds(const BenchedData& benched, const std::vector<data::LoaderSpeed>& speeds, bool wide) {
   using report::Alignment;
   report::Table table;
-  table.columns = {{"cores", Alignment::right},
+  table.columns = {{"threads", Alignment::right},
                    {"images/s", Alignment::right},
                    {"lower quartile", Alignment::right},
                    {"upper quartile", Alignment::right}};
@@ -196,7 +204,9 @@ Action declare_data_bench(CLI::App& app) {
              {1, 256})
       ->delimiter(',')
       ->type_name("N");
-  add_number(app, "--seconds", arguments->seconds, "Seconds for each number of threads (default: 10)", {0, 3600})
+  add_number(app, "--seconds", arguments->seconds,
+             "Seconds to measure each number of threads, without the time that loaders need to start (default: 10)",
+             {0, 3600})
       ->type_name("S");
   add_number(app, "--size", arguments->size, "For a folder: side of the images in pixels (default: 224)", {1, 4096})
       ->type_name("N");

@@ -68,6 +68,7 @@ std::vector<std::string> chosen_splits(const ShardArguments& arguments, const fs
 std::vector<SplitOfShards> opened_splits(const ShardArguments& arguments, const fs::path& root,
                                          CountedProgress& progress) {
   data::DatasetOptions options{.kind = &data::kClassFolders, .root = root};
+  options.folders.how_to_skip = "give --skip-other-files";
   options.folders.skip_other_files = arguments.skip_other_files;
   if (has_split(root, "test")) options.folders.test_folder = "test";
   const bool has_splits = has_split(root, "train") || has_split(root, "val") || has_split(root, "test");
@@ -81,6 +82,17 @@ std::vector<SplitOfShards> opened_splits(const ShardArguments& arguments, const 
                                                      [&](int64_t files) { progress.show(files, "images"); })});
   }
   return splits;
+}
+
+/// Whether a folder may be replaced with --overwrite: it has shards of this command. Throws UsageError, which names an
+/// entry, if the folder also has other entries, because they would be lost.
+bool may_be_replaced(const fs::path& folder) {
+  std::error_code unreadable;
+  if (!fs::is_regular_file(folder / data::kShardClasses, unreadable)) return false;
+  if (const auto other = data::entry_other_than_shards(folder))
+    throw UsageError(folder.string() + " has " + io::in_quotes(*other) +
+                     ", which this command does not write; give another folder, or move this entry out of the folder");
+  return true;
 }
 
 void require_space(const fs::path& folder, const std::vector<SplitOfShards>& splits) {
@@ -111,6 +123,7 @@ void write_splits(const ShardArguments& arguments, std::vector<SplitOfShards>& s
     before += split.images->size();
   }
   io::sync_directory(folder.path());
+  require_folder_output(arguments.output, {}, may_be_replaced);  // the folder may have changed meanwhile
   folder.finish();
   progress.finish();
 }
@@ -129,19 +142,13 @@ nlohmann::ordered_json to_json(const ShardArguments& arguments, const std::vecto
           {"splits", list}};
 }
 
-/// Whether a folder may be replaced with --overwrite: it has shards.
-bool has_shards(const fs::path& folder) {
-  std::error_code unreadable;
-  return fs::is_regular_file(folder / data::kShardClasses, unreadable);
-}
-
 int run_shards(const ShardArguments& arguments) {
   for (const std::string& name : arguments.splits)
     if (name != "train" && name != "val" && name != "test")
       throw UsageError("--splits must name train, val or test, not '" + name + "'");
   const fs::path root = data::find_data_path("FOLDER", arguments.folder, data::PathKind::folder, fs::current_path(),
                                              "it should contain train and val, with a folder of images for each class");
-  require_folder_output(arguments.output, {.inputs = {root}}, has_shards);
+  require_folder_output(arguments.output, {.inputs = {root}}, may_be_replaced);
   CountedProgress progress("shards", arguments.progress);
   std::vector<SplitOfShards> splits = opened_splits(arguments, root, progress);
   try {
@@ -176,7 +183,7 @@ Action declare_data_shards(CLI::App& app) {
       ->required();
   add_output(app, arguments->output, "The folder to create, with train-000000.tar, …, and classes.txt", "FOLDER")
       ->required();
-  add_number(app, "--shard-size", arguments->shard_megabytes, "Size of a shard in megabytes (default: 256)",
+  add_number(app, "--shard-size", arguments->shard_megabytes, "Maximum size of a shard in megabytes (default: 256)",
              {1, 1'000'000})
       ->type_name("MB");
   add_number(app, "--shuffle", arguments->seed, "Random seed of the order of the training images (default: 0)")

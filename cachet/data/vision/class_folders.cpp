@@ -35,8 +35,8 @@ struct FoundFiles {
 // Goes through one split, class by class.
 class FileSearch {
  public:
-  FileSearch(bool skip_other_files, const IndexProgress& progress, PassedOver& passed_over)
-      : skip_other_files_(skip_other_files), progress_(progress), passed_over_(passed_over) {}
+  FileSearch(const ClassFolderOptions& options, const IndexProgress& progress, PassedOver& passed_over)
+      : options_(options), progress_(progress), passed_over_(passed_over) {}
 
   void add_class(const fs::path& folder, int64_t label) {
     const size_t before = found_.names.size();
@@ -44,7 +44,7 @@ class FileSearch {
     const auto use = [&](const fs::path& file, const std::string& name) {
       if (has_image_name(file))
         found_.names.push_back(prefix + name);
-      else if (skip_other_files_)
+      else if (options_.skip_other_files)
         passed_over_.add_other(file);
       else if (others_++ == 0)
         first_other_ = file;
@@ -59,8 +59,8 @@ class FileSearch {
   FoundFiles finish() {
     if (others_ > 0) {
       throw io::Error(first_other_.string() + ": is not a .jpg, .jpeg, .jpe, .jfif or .png file" +
-                      (others_ > 1 ? " (and neither are " + std::to_string(others_ - 1) + " more)" : std::string()) +
-                      "; remove such files from the class folders, or set data.skip_other_files = true");
+                      and_others(others_ - 1) + "; remove such files from the class folders, or " +
+                      options_.how_to_skip);
     }
     found_.names.shrink_to_fit();
     found_.labels.shrink_to_fit();
@@ -68,7 +68,7 @@ class FileSearch {
   }
 
  private:
-  bool skip_other_files_;
+  const ClassFolderOptions& options_;
   const IndexProgress& progress_;
   PassedOver& passed_over_;
   FoundFiles found_;
@@ -148,7 +148,7 @@ std::shared_ptr<const LabelledImages> open_class_folders(const std::filesystem::
     require_all(found, names, folder);
   }
   const std::vector<int64_t> classes = match_classes(found, names, folder.string());
-  FileSearch search(options.folders.skip_other_files, progress, passed_over);
+  FileSearch search(options.folders, progress, passed_over);
   for (size_t i = 0; i < found.size(); ++i) search.add_class(folder / found[i], classes[i]);
   FoundFiles files = search.finish();
   const ImageFileOptions reading{options.folders.channels, options.folders.strict_images, options.orientation};

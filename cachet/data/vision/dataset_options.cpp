@@ -64,7 +64,7 @@ template <class Read>
 auto read_split(const DatasetOptions& options, const Read& read) {
   if (options.kind->has_class_folders)
     return named_by({"data.root", "data.train_folder", "data.validation_folder"}, read);
-  if (options.kind->has_shards) return named_by({"data.root", "data.train_shards", "data.validation_shards"}, read);
+  if (options.kind->has_shards) return read();  // open_shards() names the keys
   if (options.kind->most_classes > 0) return named_by({"data.root", "data.kind", "data.classes"}, read);
   return named_by({"data.root", "data.kind"}, read);
 }

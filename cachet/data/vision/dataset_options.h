@@ -26,6 +26,8 @@ struct ClassFolderOptions {
   std::string test_folder{};      // empty: validation_folder holds the test images
   bool skip_other_files = false;  // whether to skip files without a JPEG or PNG ending, which are otherwise an error
   bool strict_images = false;     // whether warnings of the decoder are errors
+  /// The end of the error about other files: how the user skips them.
+  std::string how_to_skip = "set data.skip_other_files = true";
 };
 
 /// The options for tar shards: patterns of the shards' names, relative to the root (shard_pattern.h).

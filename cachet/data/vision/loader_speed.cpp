@@ -5,7 +5,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "cachet/data/vision/image_loader.h"
+#include "cachet/io/error.h"
 
 namespace cachet::data {
 namespace {
@@ -23,7 +23,9 @@ double rate_of(const ImageLoader& loader, double seconds, int64_t& epoch) {
       }
       images += static_cast<int64_t>(batch->indices.size());
       const double passed = std::chrono::duration<double>(now - *start).count();
-      if (passed >= seconds) return static_cast<double>(images) / passed;
+      if (passed < seconds) continue;
+      if (images == 0) throw io::Error("the loader could read no image; repair the images");
+      return static_cast<double>(images) / passed;
     }
   }
 }
@@ -42,7 +44,7 @@ std::vector<LoaderSpeed> measure_loader(const std::shared_ptr<const LabelledImag
   std::vector<ImageLoader> loaders;
   for (const int64_t threads : options.threads) {
     speeds.push_back({threads});
-    loaders.emplace_back(images, transform, order, LoaderOptions{.workers = threads});
+    loaders.emplace_back(images, transform, order, LoaderOptions{.workers = threads}, options.bad_images);
   }
   int64_t epoch = 0, done = 0;
   for (int64_t round = 0; round < options.rounds; ++round) {

@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "cachet/data/order/batch_order.h"
-#include "cachet/data/vision/image_transform.h"
-#include "cachet/data/vision/labelled_images.h"
+#include "cachet/data/vision/image_loader.h"
 
 namespace cachet::data {
 
@@ -15,6 +14,7 @@ struct LoaderSpeedOptions {
   std::vector<int64_t> threads{1};  // numbers of threads to measure
   double seconds = 1;               // time of a round for one number of threads
   int64_t rounds = 7;
+  BadImageOptions bad_images{};
 };
 
 /// The images that a loader with `threads` threads made in each second, one value for each round.
@@ -26,7 +26,7 @@ struct LoaderSpeed {
 /// Measures how fast an ImageLoader reads, decodes and transforms images. In each round, the numbers of threads are
 /// measured in turns. A measurement begins when the first batch is ready. `progress` is called after each measurement
 /// with the number of finished measurements, and may throw to stop. Throws std::invalid_argument if an epoch has no
-/// batch or an option is below its minimum.
+/// batch or an option is below its minimum, and io::Error if all images of a measurement were skipped.
 std::vector<LoaderSpeed> measure_loader(const std::shared_ptr<const LabelledImages>& images,
                                         const ImageTransform& transform, const std::shared_ptr<const BatchOrder>& order,
                                         const LoaderSpeedOptions& options,

@@ -35,8 +35,11 @@ void TarWriter::add(std::string_view name, std::span<const std::byte> bytes) {
   written_ += kTarBlock + bytes.size() + zeros.size();
 }
 
-uint64_t TarWriter::size() const {
-  const uint64_t with_end = written_ + 2 * kTarBlock;
+uint64_t TarWriter::size() const { return size_with({}); }
+
+uint64_t TarWriter::size_with(std::span<const uint64_t> sizes) const {
+  uint64_t with_end = written_ + 2 * kTarBlock;
+  for (const uint64_t size : sizes) with_end += kTarBlock + size + padding(size, kTarBlock);
   return with_end + padding(with_end, kRecord);
 }
 

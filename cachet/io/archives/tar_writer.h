@@ -20,6 +20,8 @@ class TarWriter {
   void add(std::string_view name, std::span<const std::byte> bytes);
   /// Returns the size of the archive, which includes its end, if finish() were called now.
   uint64_t size() const;
+  /// Returns the size() that the archive would have with further files of `sizes` bytes each.
+  uint64_t size_with(std::span<const uint64_t> sizes) const;
   /// Writes the end of the archive, and calls fsync.
   void finish();
 

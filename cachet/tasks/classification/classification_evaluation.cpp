@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "cachet/io/json/parse_json.h"
 
@@ -20,6 +21,7 @@ train::Metrics ClassificationEvaluation::metrics() const {
   train::Metrics metrics{{"loss", loss}, {"top1", top1}};
   if (samples > 1) metrics.set("top1_stderr", top1_stderr);
   if (classes > kLikeliest) metrics.set("top5", top5);
+  if (skipped > 0) metrics.set(train::kSkippedSamples, static_cast<double>(skipped));
   return metrics;
 }
 
@@ -74,7 +76,10 @@ std::vector<MeasuredSample> measured(const ClassifiedBatch& batch) {
 }
 
 void ClassificationTally::add(const MeasuredSample& measured) {
-  if (!measured.problem.empty()) return;
+  if (!measured.problem.empty()) {
+    if (sums_.skipped++ == 0) first_problem_ = measured.problem;
+    return;
+  }
   const ClassifiedSample& sample = measured.sample;
   loss_ += measured.loss;
   right_ += sample.label == sample.predicted ? 1 : 0;
@@ -84,8 +89,11 @@ void ClassificationTally::add(const MeasuredSample& measured) {
   ++sums_.samples;
 }
 
-ClassificationEvaluation ClassificationTally::finish() const {
+ClassificationEvaluation ClassificationTally::finish(const train::SampleWords& words) const {
   ClassificationEvaluation result = sums_;
+  if (result.samples == 0 && result.skipped > 0)
+    throw std::runtime_error("none of the " + std::to_string(result.skipped) + " " + words.held_out + " " + words.many +
+                             " could be read; repair or replace them. The first one: " + first_problem_);
   if (result.samples == 0) return result;
   const auto count = static_cast<double>(result.samples);
   result.loss = loss_ / count;

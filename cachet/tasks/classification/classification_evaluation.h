@@ -32,8 +32,10 @@ struct ClassificationEvaluation {
   std::vector<ClassifiedSample> right, wrong;  // right samples of different classes; the most confident wrong samples
   double loss = 0, top1 = 0, top1_stderr = 0;  // means; top1_stderr is the standard error of a proportion
   double top5 = 0;                             // set only if there are more than five classes
-  int64_t samples = 0;
+  int64_t samples = 0;                         // number of counted samples
+  int64_t skipped = 0;  // number of samples that were skipped, which the other members do not count
 
+  /// Returns the metrics, with train::kSkippedSamples if samples were skipped.
   train::Metrics metrics() const;
 };
 
@@ -79,9 +81,10 @@ std::vector<MeasuredSample> measured(const ClassifiedBatch& batch);
 class ClassificationTally {
  public:
   explicit ClassificationTally(int64_t classes);
-  /// Adds a sample. Ignores a skipped sample.
+  /// Adds a sample. Of a skipped sample, adds only that it was skipped.
   void add(const MeasuredSample& measured);
-  ClassificationEvaluation finish() const;
+  /// Throws std::runtime_error, with `words` for the samples, if all samples were skipped.
+  ClassificationEvaluation finish(const train::SampleWords& words) const;
 
  private:
   void keep(const ClassifiedSample& sample);
@@ -90,6 +93,7 @@ class ClassificationTally {
   std::vector<size_t> right_per_class_;
   double loss_ = 0;
   int64_t right_ = 0, among_five_ = 0;
+  std::string first_problem_;  // of the first skipped sample
 };
 
 }  // namespace cachet::tasks

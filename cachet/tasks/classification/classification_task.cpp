@@ -48,7 +48,7 @@ train::Metrics ClassificationTask::evaluate(const train::EvaluationProgress& pro
     for (const MeasuredSample& sample : measured(batch)) tally.add(sample);
     progress(++done, evaluation_batches());
   });
-  evaluation_ = tally.finish();
+  evaluation_ = tally.finish(sample_words());
   return evaluation_.metrics();
 }
 
@@ -71,7 +71,7 @@ train::Metrics ClassificationTask::evaluate_records(const NextRecord& next) {
   MeasuredRecords records(classes, evaluation_size());
   while (const auto record = next()) tally.add(records.read(*record));
   records.require_all(sample_words().many);
-  evaluation_ = tally.finish();
+  evaluation_ = tally.finish(sample_words());
   return evaluation_.metrics();
 }
 

@@ -45,6 +45,8 @@ class Detection : public Task,
   std::map<std::string, const data::ImageSource*> image_sources() const override;
   EvaluationFiles evaluation_files() const override;
   std::vector<std::string> data_notes() const override;
+  std::vector<std::string> take_data_faults() override { return bad_images_->take_new(); }
+  void add_data_fault(const std::string& fault) override { bad_images_->add(fault); }
   std::optional<std::string> why_not_replayed() override { return "the number of boxes sets the sizes of tensors"; }
   int64_t batches_per_epoch() const override { return training_loader_->batches(); }
   std::unique_ptr<train::TrainingBatches> training_batches(int64_t epoch, int64_t first_batch) override;

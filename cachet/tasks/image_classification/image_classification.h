@@ -31,6 +31,8 @@ class ImageClassification : public ClassificationTask, public ShowsSamples {
   EvaluationFiles evaluation_files() const override { return {.faults = test_->images().file_faults()}; }
   std::string sample_digest(int64_t index) override { return test_->sample_digest(index); }
   std::vector<std::string> data_notes() const override;
+  std::vector<std::string> take_data_faults() override { return bad_images_.notes->take_new(); }
+  void add_data_fault(const std::string& fault) override { bad_images_.notes->add(fault); }
   std::optional<std::string> why_not_replayed() override { return nn::why_not_replayed(model()); }
   int64_t batches_per_epoch() const override { return training_loader_->batches(); }
   std::unique_ptr<train::TrainingBatches> training_batches(int64_t epoch, int64_t first_batch) override;

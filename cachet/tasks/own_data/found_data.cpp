@@ -10,6 +10,8 @@
 #include "cachet/data/folder_walk.h"
 #include "cachet/data/text/text_lines.h"
 #include "cachet/data/vision/coco/coco_instances.h"
+#include "cachet/data/vision/image_kinds.h"
+#include "cachet/data/vision/shards/shards.h"
 #include "cachet/io/error.h"
 #include "cachet/io/files/line_reader.h"
 
@@ -287,10 +289,75 @@ bool only_describes(const fs::path& path, const FoundData& found) {
   return !folders_of(path).empty() || has_loose_images(path);
 }
 
+/// The tar files of a folder, by name.
+std::vector<std::string> tar_files(const fs::path& path) {
+  std::vector<std::string> names;
+  for (const auto& entry : data::sorted_entries(path))
+    if (!data::is_folder(entry) && entry.path().extension() == ".tar") names.push_back(entry.path().stem().string());
+  return names;
+}
+
+/// The pattern of shards with these names without ".tar": what the names begin with, and not their numbers.
+std::string pattern_of(const std::vector<std::string>& names) {
+  std::string prefix = names.front();
+  for (const std::string& name : names) prefix.erase(std::ranges::mismatch(prefix, name).in1, prefix.end());
+  while (!prefix.empty() && std::isdigit(static_cast<unsigned char>(prefix.back()))) prefix.pop_back();
+  return prefix + "*.tar";
+}
+
+OwnSplit split_of_shards(const fs::path& root, const std::vector<std::string>& names) {
+  OwnSplit split{pattern_of(names)};
+  data::DatasetOptions options{.kind = &data::kShards, .root = root};
+  options.folders.skip_other_files = true;
+  options.shards.train_shards = split.folder;
+  const auto class_names = data::read_shard_classes(root);
+  options.classes = class_names ? static_cast<int64_t>(class_names->size()) : data::kShards.most_classes;
+  const auto images = data::open_dataset(options, data::Split::train);
+  for (const int64_t label : images->labels().values()) {
+    const auto number = static_cast<size_t>(label);
+    while (split.classes.size() <= number)
+      split.classes.push_back(
+          {class_names ? (*class_names)[split.classes.size()] : std::to_string(split.classes.size())});
+    ++split.classes[number].images;
+  }
+  for (size_t i = split.classes.size(); class_names && i < class_names->size(); ++i)
+    split.classes.push_back({(*class_names)[i]});
+  return split;
+}
+
+/// Tar shards by the splits that their names are of: train-000000.tar.
+OwnClassFolders find_shards(const fs::path& path, const std::vector<std::string>& tars) {
+  std::map<OwnSplitName, std::vector<std::string>> by_split;
+  for (const std::string& name : tars) {
+    const auto letters = std::ranges::find_if_not(name, [](unsigned char c) { return std::isalpha(c) != 0; });
+    if (const auto split = split_called(std::string(name.begin(), letters))) by_split[*split].push_back(name);
+  }
+  if (!by_split.contains(OwnSplitName::train)) by_split = {{OwnSplitName::train, tars}};
+  OwnClassFolders found;
+  for (const auto& [split, names] : by_split)
+    (split == OwnSplitName::train        ? found.train
+     : split == OwnSplitName::validation ? found.validation
+                                         : found.test) = split_of_shards(path, names);
+  return found;
+}
+
+/// Whether a folder has no other data than tar shards.
+bool has_only_shards(const FoundData& found) {
+  return found.folders.train.images() == 0 && !found.coco.train.given() &&
+         std::ranges::all_of(found.texts.train, [](const fs::path& text) {
+           return text.filename() == data::kShardClasses || lower(text.stem().string()).starts_with("readme");
+         });
+}
+
 void find_in_folder(const fs::path& path, FoundData& found) {
   found.folders = find_class_folders(path);
   found.coco = find_coco(path);
   found.texts = find_texts(path);
+  if (const std::vector<std::string> tars = tar_files(path); !tars.empty() && has_only_shards(found)) {
+    found.shards = find_shards(path, tars);
+    found.kinds = {OwnDataKind::shards};
+    return;
+  }
   found.pairs = find_parallel_files(path);
   std::vector<fs::path> tsv;
   for (const auto& entry : data::sorted_entries(path))
@@ -323,6 +390,8 @@ std::string to_text(OwnDataKind kind) {
       return "pairs of sentences";
     case OwnDataKind::labelled_texts:
       return "labelled texts";
+    case OwnDataKind::shards:
+      return "tar shards";
   }
   return "";
 }
@@ -353,8 +422,9 @@ FoundData find_own_data(const fs::path& path) {
                     ": has images, but no folders of classes; put the images of each class into a folder");
   if (found.kinds.empty())
     throw io::Error(path.string() +
-                    ": contains no data that Cachet recognises: no class folders of images or texts, no COCO "
-                    "annotations with their images, no text files, and no files of two languages with the same names");
+                    ": contains no data that Cachet recognises: no class folders of images or texts, no tar "
+                    "shards, no COCO annotations with their images, no text files, and no files of two languages with "
+                    "the same names");
   return found;
 }
 

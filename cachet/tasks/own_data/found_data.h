@@ -8,9 +8,9 @@
 namespace cachet::tasks {
 
 /// The kinds of a user's own data for which Cachet can make a recipe.
-enum class OwnDataKind { images, coco, text, pairs, labelled_texts };
+enum class OwnDataKind { images, coco, text, pairs, labelled_texts, shards };
 
-/// Returns the name of a kind of data, for users: "class folders of images", "a COCO folder".
+/// Returns the name of a kind of data, for users: "class folders of images", "a COCO folder", "tar shards".
 std::string to_text(OwnDataKind kind);
 
 /// The name of a class, and the numbers of its files in one split.
@@ -21,7 +21,7 @@ struct OwnClass {
 
 /// A folder of class folders, which is a split or the whole data.
 struct OwnSplit {
-  std::string folder;  // path relative to the data's folder; "." for this folder
+  std::string folder;  // path relative to the data's folder; "." for this folder; for shards, their pattern
   std::vector<OwnClass> classes{};
 
   int64_t images() const;
@@ -64,13 +64,15 @@ struct FoundData {
   std::filesystem::path path;
   std::vector<OwnDataKind> kinds{};  // kinds that fit the data
   OwnClassFolders folders{};
+  OwnClassFolders shards{};  // of tar shards, with the classes and images that their indices have
   OwnCoco coco{};
   OwnTexts texts{};
   OwnPairs pairs{};
   std::filesystem::path labelled{};  // a TSV file of texts with their classes
 };
 
-/// Examines a folder or file. Reads only annotations and the first lines of TSV files. Throws io::Error if the path
+/// Examines a folder or file. Reads only annotations, the first lines of TSV files, and the index of each tar shard
+/// (shard_index.h). Throws io::Error if the path
 /// does not exist, or if none of the kinds of OwnDataKind fits the data.
 FoundData find_own_data(const std::filesystem::path& path);
 

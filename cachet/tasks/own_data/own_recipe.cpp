@@ -40,12 +40,13 @@ struct OwnTask {
   Capability needs;
   const char* trains;  // what a model with the ability is
 };
-constexpr std::array<OwnTask, 5> kOwnTasks{
+constexpr std::array<OwnTask, 6> kOwnTasks{
     {{OwnDataKind::images, Capability::image_classifier, "an image classifier"},
      {OwnDataKind::coco, Capability::object_detector, "a detector"},
      {OwnDataKind::text, Capability::language_model, "a language model"},
      {OwnDataKind::pairs, Capability::translation_model, "a translation model"},
-     {OwnDataKind::labelled_texts, Capability::sequence_classifier, "a classifier of sequences"}}};
+     {OwnDataKind::labelled_texts, Capability::sequence_classifier, "a classifier of sequences"},
+     {OwnDataKind::shards, Capability::image_classifier, "an image classifier"}}};
 
 const OwnTask& task_of(OwnDataKind kind) { return *std::ranges::find(kOwnTasks, kind, &OwnTask::data); }
 
@@ -253,14 +254,26 @@ WeightsImages images_of_weights(const OwnDataRequest& request) {
   return found;
 }
 
+/// The keys that select the splits of class folders, or of tar shards.
+struct SplitKeys {
+  const char *kind, *train, *validation, *test;
+};
+constexpr SplitKeys kFolderKeys{"class_folders", "train_folder", "validation_folder", "test_folder"};
+constexpr SplitKeys kShardKeys{"shards", "train_shards", "validation_shards", "test_shards"};
+
 void write_images(const OwnDataRequest& request, const FoundData& found, RecipeText& recipe, OwnRecipe& result) {
-  const OwnSplit &train = found.folders.train, &validation = found.folders.validation, &test = found.folders.test;
-  require_whole_classes(found.path, train);
-  require_image_files(found.path, found.folders);
+  const bool is_shards = found.kinds.front() == OwnDataKind::shards;
+  const OwnClassFolders& splits = is_shards ? found.shards : found.folders;
+  const SplitKeys& keys = is_shards ? kShardKeys : kFolderKeys;
+  const OwnSplit &train = splits.train, &validation = splits.validation, &test = splits.test;
+  if (!is_shards) {
+    require_whole_classes(found.path, train);
+    require_image_files(found.path, splits);
+  }
   const auto classes = static_cast<int64_t>(train.classes.size());
   if (classes < 2)
-    throw io::Error(found.path.string() + ": has one class folder, " + train.classes.front().name +
-                    "; a classifier needs at least two classes");
+    throw io::Error(found.path.string() + (is_shards ? ": has one class, " : ": has one class folder, ") +
+                    train.classes.front().name + "; a classifier needs at least two classes");
   const bool has_validation = validation.images() > 0, has_test = test.images() > 0;
   const bool draws = !(has_validation && has_test);
   const int64_t drawn = draws ? held_out(train) : 0, samples = train.images() - drawn;
@@ -270,15 +283,15 @@ void write_images(const OwnDataRequest& request, const FoundData& found, RecipeT
   recipe.table("task");
   recipe.set("kind", "image_classification");
   recipe.table("data");
-  recipe.set("kind", "class_folders");
+  recipe.set("kind", keys.kind);
   recipe.set("root", root_of(found.path));
   recipe.set("classes", classes);
-  recipe.set("train_folder", train.folder);
+  recipe.set(keys.train, train.folder);
   if (has_validation || has_test) {
-    recipe.set("validation_folder", has_validation ? validation.folder : test.folder);
-    if (!draws) recipe.set("test_folder", test.folder);
+    recipe.set(keys.validation, has_validation ? validation.folder : test.folder);
+    if (!draws) recipe.set(keys.test, test.folder);
   } else {
-    recipe.set("validation_folder", train.folder);
+    recipe.set(keys.validation, train.folder);
   }
   if (draws) recipe.set("validation_fraction", kValidationFraction);
   recipe.set("orientation", "apply");
@@ -300,8 +313,8 @@ void write_images(const OwnDataRequest& request, const FoundData& found, RecipeT
   recipe.table("model");
   recipe.set("name", request.model);
   recipe.set_training(samples, epochs_for(samples, batch, 1'500, 50), batch, 5e-4);
-  std::string line = "class folders: " + config::counted(classes, "class", "classes") + ", " +
-                     config::counted(train.images(), "training image", "training images");
+  std::string line = (is_shards ? "tar shards: " : "class folders: ") + config::counted(classes, "class", "classes") +
+                     ", " + config::counted(train.images(), "training image", "training images");
   if (draws)
     line += ", of which " + std::to_string(drawn) + (drawn == 1 ? " is for validation" : " are for validation");
   if (!draws) line += ", " + config::counted(validation.images(), "validation image", "validation images");
@@ -521,6 +534,7 @@ OwnRecipe make_own_recipe(const OwnDataRequest& request) {
   RecipeText recipe(request, found);
   switch (kind) {
     case OwnDataKind::images:
+    case OwnDataKind::shards:
       write_images(request, found, recipe, result);
       break;
     case OwnDataKind::coco:

@@ -45,7 +45,7 @@ std::optional<ListedRun::Best> best_evaluation_of(const train::RunDescription& r
     if (!value || !std::isfinite(*value)) continue;
     if (best && report::best_of({best->value, *value}, metric->better) == best->value) continue;
     best = ListedRun::Best{*metric, *value, event.metrics.find(metric->name + std::string(report::kErrorSuffix)),
-                           run.samples_of(*metric)};
+                           run.samples_of(*metric, event.metrics)};
   }
   return best;
 }

@@ -32,13 +32,14 @@ std::vector<report::MetricDescription> evaluated_metrics(const RunRecord& run) {
 
 /// The last of each, their errors after ±; after what the run was to reach, its best.
 void add_evaluation(const RunRecord& run, std::vector<RunValue>& values) {
+  const train::Metrics last = train::last_evaluation(run.events);
   for (const report::MetricDescription& metric : evaluated_metrics(run)) {
     const std::vector<double> curve = train::step_curve(run.events, Event::Kind::evaluation, metric.name).values;
     values.push_back(metric_value(metric, curve.back()));
     const std::vector<double> errors =
         train::step_curve(run.events, Event::Kind::evaluation, metric.name + std::string(report::kErrorSuffix)).values;
     if (!errors.empty()) values.back().spread = errors.back();
-    if (!errors.empty()) values.back().samples = run.description.samples_of(metric);
+    if (!errors.empty()) values.back().samples = run.description.samples_of(metric, last);
     if (!metric.decides || metric.better == Better::neither) continue;
     RunValue best = metric_value(metric, report::best_of(curve, metric.better));
     best.name = "best " + best.name;

@@ -69,6 +69,14 @@ void Leader::announce(Command act) {
   if (processes_) processes_->broadcast(static_cast<int64_t>(act));
 }
 
+std::vector<std::string> Leader::gather_faults() const {
+  std::vector<std::string> faults;
+  if (!processes_) return faults;
+  for (const std::string& list : processes_->gather("[]"))
+    for (const nlohmann::json& fault : io::parse_json<nlohmann::json>(list)) faults.push_back(fault.get<std::string>());
+  return faults;
+}
+
 void Leader::leave() noexcept {
   if (!they_wait_) return;
   try {
@@ -95,6 +103,10 @@ bool run_worker(TrainingTask& task, const Options& options, const std::string& c
         break;
       case Command::renew_average:
         live.renew_average();
+        break;
+      case Command::give_faults:
+        processes->gather(
+            nlohmann::json(task.take_data_faults()).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
         break;
       case Command::leave:
         return interruption.requested();

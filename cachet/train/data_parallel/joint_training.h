@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cachet/processes/process_group.h"
 #include "cachet/train/options.h"
@@ -20,7 +21,7 @@
 namespace cachet::train {
 
 /// The next operation in which all processes take part, as a command that rank 0 sends to the other processes.
-enum class Command : int64_t { step, give_state, renew_average, leave };
+enum class Command : int64_t { step, give_state, renew_average, leave, give_faults };
 
 /// The settings that all processes of a run must have in common.
 struct RunIdentity {
@@ -61,6 +62,9 @@ class Leader {
     they_wait_ = true;
     return result;
   }
+  /// Collects the faults of data that the other processes found (TrainingTask::take_data_faults()) in this process.
+  /// Must be called in a function of lead(Command::give_faults, …).
+  std::vector<std::string> gather_faults() const;
   /// Makes all processes except rank 0 end the run. While a command runs, leave() does nothing, because the other
   /// processes then notice by themselves that this process has left.
   void leave() noexcept;

@@ -21,7 +21,7 @@ std::optional<double> error_of(const Metrics& metrics, const std::string& name) 
 std::string measured(const RunDescription& run, const Metrics& metrics, const report::MetricDescription& metric,
                      double value) {
   if (std::isnan(value)) return "not measured";
-  return report::measured_text(metric, value, error_of(metrics, metric.name), run.samples_of(metric));
+  return report::measured_text(metric, value, error_of(metrics, metric.name), run.samples_of(metric, metrics));
 }
 
 /// "(best 82.04 % in epoch 2)", with the decimals of the last value.
@@ -57,6 +57,7 @@ std::vector<report::LineField> evaluation_fields(const RunDescription& run, cons
   };
   if (const auto value = metric ? report.training.find(metric->name) : std::nullopt)
     fields.push_back({"train " + report::format_value(*metric, *value, 4), Rank::training_metric});
+  if (report.since_resume && !report.training.empty()) fields.push_back({"(since the resume)", Rank::training_metric});
   if (const auto value = metric ? report.evaluation.find(metric->name) : std::nullopt) {
     behind(run.words.held_out + " " + (metric->share ? "" : metric->title + " ") +
                measured(run, report.evaluation, *metric, *value),

@@ -29,8 +29,9 @@ struct BestEvaluation {
 /// The results of an evaluation, and the results of training since the previous evaluation.
 struct EvaluationReport {
   RunPlace place{};
-  int64_t places = 0;  // number of epochs or steps of the whole run
-  Metrics training{};  // means over the steps; empty if there were no steps
+  int64_t places = 0;         // number of epochs or steps of the whole run
+  Metrics training{};         // means over the steps; empty if there were no steps
+  bool since_resume = false;  // whether `training` lacks steps before a resume
   Metrics evaluation{};
   std::optional<BestEvaluation> best{};
   double samples_per_second = 0, tokens_per_second = 0;  // 0 if nothing was measured

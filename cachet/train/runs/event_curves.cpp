@@ -23,6 +23,12 @@ StepCurve step_curve(const std::vector<Event>& events, Event::Kind kind, const s
   return curve;
 }
 
+Metrics last_evaluation(const std::vector<Event>& events) {
+  for (auto event = events.rbegin(); event != events.rend(); ++event)
+    if (event->kind == Event::Kind::evaluation) return event->metrics;
+  return {};
+}
+
 double training_seconds(const std::vector<Event>& events) {
   double total = 0, since_line = 0, last = 0;
   for (const Event& event : events) {

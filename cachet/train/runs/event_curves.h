@@ -20,6 +20,9 @@ StepCurve step_curve(const std::vector<Event>& events, Event::Kind kind, const s
 report::Series curve(const std::vector<Event>& events, Event::Kind kind, const std::string& metric,
                      const std::string& name);
 
+/// Returns the metrics of the last evaluation; empty if there was none.
+Metrics last_evaluation(const std::vector<Event>& events);
+
 /// Returns the duration in seconds of the steps up to the last step line, without evaluations and checkpoints. For step
 /// lines of version 0.1.0, which do not store the duration of steps, uses the time since the previous step line, minus
 /// the time of evaluations.

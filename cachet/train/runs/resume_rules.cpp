@@ -14,7 +14,7 @@
 namespace cachet::train {
 namespace {
 
-constexpr std::string_view kAbsent = "(absent)";
+constexpr const char* kAbsent = "(absent)";
 
 constexpr std::array<std::string_view, 14> kFreeKeys{
     "train.epochs",         "train.log_every",        "train.tensorboard",
@@ -24,6 +24,9 @@ constexpr std::array<std::string_view, 14> kFreeKeys{
     "train.graph",          "train.profile"};
 constexpr std::array<std::string_view, 4> kFreeTables{"schedule.", "run.", "report.", "progress."};
 constexpr std::array<std::string_view, 2> kFreeLoaderKeys{".workers", ".prefetch"};
+
+// A run with the value "stop" that meets a bad image ends at once.
+constexpr const char *kOnBadImage = "data.on_bad_image", *kStopsAtBadImage = "\"stop\"", *kSkipsBadImages = "\"skip\"";
 
 /// A value of which, if it is long, only what lies around byte `at` is shown.
 std::string shown(std::string_view value, size_t at) {
@@ -74,6 +77,10 @@ bool may_change_on_resume(const std::string& key) {
          std::ranges::any_of(kFreeLoaderKeys, [&](std::string_view last) { return key.ends_with(last); });
 }
 
+bool may_change_on_resume(const std::string& key, const std::string& before, const std::string& now) {
+  return may_change_on_resume(key) || (key == kOnBadImage && before == kStopsAtBadImage && now == kSkipsBadImages);
+}
+
 RecipeValues values_of_step(RecipeValues values) {
   const std::optional<int64_t> accumulate = whole_number(values, kAccumulate);
   if (!has_parts(values) || !accumulate) return values;
@@ -114,9 +121,9 @@ RecipeChanges recipe_changes(const RecipeValues& before, const config::Document&
         const auto was = step_before.find(key), is = step.find(key);
         return was == step_before.end() ? is == step.end() : is != step.end() && was->second == is->second;
       });
-  const auto note = [&](const std::string& key, std::string_view old_value, std::string_view new_value) {
+  const auto note = [&](const std::string& key, const std::string& old_value, const std::string& new_value) {
     if (is_of_paper(key)) return;
-    const bool allowed = may_change_on_resume(key) || (is_of_spread(key, before) && keeps_step);
+    const bool allowed = may_change_on_resume(key, old_value, new_value) || (is_of_spread(key, before) && keeps_step);
     (allowed ? changes.allowed : changes.refused).push_back(change_line(key, old_value, new_value));
     if (allowed) changes.allowed_keys.push_back(key);
   };
@@ -143,7 +150,9 @@ RecipeValues resumed_values(RecipeValues before, const RecipeValues& now) {
   };
   std::erase_if(before, [&](const auto& value) { return is_as_now(value.first); });
   for (const auto& [key, value] : now) {
-    if (is_as_now(key)) before[key] = value;
+    const auto earlier = before.find(key);
+    if (is_as_now(key) || (earlier != before.end() && may_change_on_resume(key, earlier->second, value)))
+      before[key] = value;
   }
   return before;
 }
@@ -154,6 +163,15 @@ std::string config_hash(const RecipeValues& values) {
     if (!may_change_on_resume(key) || is_place_of_data(key)) text += key + " = " + value + "\n";
   }
   return io::sha256_hex(text);
+}
+
+bool fits_checkpoint(const RecipeValues& values, const std::string& hash) {
+  if (config_hash(values) == hash) return true;
+  RecipeValues before = values;
+  const auto value = before.find(kOnBadImage);
+  if (value == before.end() || value->second != kSkipsBadImages) return false;
+  value->second = kStopsAtBadImage;
+  return config_hash(before) == hash;
 }
 
 }  // namespace cachet::train

@@ -18,6 +18,9 @@ RecipeValues recipe_values(const config::Document& document);
 /// far. The schedule, the run's length, limits, saving, logging and device, the loader's workers, the paper's row, and
 /// the folder of the data may change on a resume. RunFolder::require_same_data() checks whether the data differ.
 bool may_change_on_resume(const std::string& key);
+/// Whether a value may change as may_change_on_resume() describes, but only in one direction: data.on_bad_image from
+/// "stop" to "skip". A run that has not stopped has met no bad image, so its steps do not depend on the value.
+bool may_change_on_resume(const std::string& key, const std::string& before, const std::string& now);
 /// Whether a key, such as data.root, gives only the path of the data: the same data may have another path.
 bool is_place_of_data(const std::string& key);
 
@@ -57,5 +60,8 @@ RecipeValues resumed_values(RecipeValues before, const RecipeValues& now);
 /// Returns the SHA-256 of all values of values_of_step() that may not change on a resume, and of the path of the data.
 /// The hash covers the path of the data because the hash in checkpoints of version 0.1.0 also covers it.
 std::string config_hash(const RecipeValues& values);
+/// Whether a checkpoint whose recipe has the hash `hash` may continue with these values: `hash` is that of `values`, or
+/// that of the values before a change that may_change_on_resume() allows in one direction.
+bool fits_checkpoint(const RecipeValues& values, const std::string& hash);
 
 }  // namespace cachet::train

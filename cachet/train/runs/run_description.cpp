@@ -1,5 +1,6 @@
 #include "cachet/train/runs/run_description.h"
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -62,6 +63,13 @@ io::JsonFields part_of(const io::JsonFields& json, const char* name) {
 }
 
 }  // namespace
+
+int64_t counted_samples(int64_t evaluated, const Metrics& evaluation) {
+  const auto skipped = static_cast<int64_t>(evaluation.find(kSkippedSamples).value_or(0));
+  return std::max<int64_t>(0, evaluated - skipped);
+}
+
+int64_t RunDescription::counted(const Metrics& evaluation) const { return counted_samples(evaluated, evaluation); }
 
 std::string evaluated_text(const SampleWords& words, int64_t evaluated, int64_t split_size) {
   const std::string of = evaluated < split_size ? " of " + std::to_string(split_size) : "";

@@ -8,6 +8,7 @@
 
 #include "cachet/report/metric_description.h"
 #include "cachet/train/runs/sample_words.h"
+#include "cachet/train/step/metrics.h"
 
 namespace cachet::train {
 
@@ -34,12 +35,24 @@ struct RunDescription {
   /// Whether the data for choosing the best checkpoint are also the run's test data.
   bool reports_choice = false;
 
-  /// Returns the denominator of a metric that is a fraction of samples. If the metric is not a fraction, or if the run
-  /// does not store the denominator, returns 0.
-  int64_t samples_of(const report::MetricDescription& metric) const { return metric.share ? evaluated : 0; }
+  /// Returns the number of samples that an evaluation counts: `evaluated` without those that it skipped
+  /// (kSkippedSamples). If the run does not store the number, returns 0.
+  int64_t counted(const Metrics& evaluation) const;
+  /// Returns the denominator of a metric of an evaluation that is a fraction of samples. If the metric is not a
+  /// fraction, or if the run does not store the denominator, returns 0.
+  int64_t samples_of(const report::MetricDescription& metric, const Metrics& evaluation) const {
+    return metric.share ? counted(evaluation) : 0;
+  }
 
   bool operator==(const RunDescription&) const = default;
 };
+
+/// The name of the number of samples that an evaluation skipped because they could not be read. Without skipped
+/// samples, an evaluation has no such metric.
+inline constexpr const char* kSkippedSamples = "skipped";
+
+/// Returns the number of samples that an evaluation of `evaluated` samples counts: all except the skipped ones.
+int64_t counted_samples(int64_t evaluated, const Metrics& evaluation);
 
 /// Returns "64 of 10000 test images" if a limit leaves out samples, else "10000 test images".
 std::string evaluated_text(const SampleWords& words, int64_t evaluated, int64_t split_size);

@@ -285,10 +285,16 @@ void RunFolder::trained_by(int64_t processes) {
   io::write_file_atomically(environment(), train::to_json(machine));
 }
 
-std::string RunFolder::config_hash() const {
+RecipeValues RunFolder::values_to_hash() const {
   RecipeValues values = run_.values;
   for (const auto& [key, value] : run_.first_places) values[key] = value;
-  return train::config_hash(values);
+  return values;
+}
+
+std::string RunFolder::config_hash() const { return train::config_hash(values_to_hash()); }
+
+bool RunFolder::fits_checkpoint(const std::string& hash) const {
+  return train::fits_checkpoint(values_to_hash(), hash);
 }
 
 std::vector<std::string> RunFolder::compare_data(const std::map<std::string, data::DataDigest>& digests,

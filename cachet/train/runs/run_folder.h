@@ -77,6 +77,8 @@ class RunFolder {
   const std::set<std::string>& default_keys() const { return run_.defaults; }  // keys that the user did not set
   const std::set<std::string>& set_keys() const { return run_.set; }           // keys that a command line set
   std::string config_hash() const;  // hash of values that may not change on resume, with the original data path
+  /// Whether a checkpoint with the hash `hash` belongs to this recipe (resume_rules.h, fits_checkpoint()).
+  bool fits_checkpoint(const std::string& hash) const;
   /// If the run began with a version of Cachet that stored no descriptions, and was not resumed since then, returns
   /// std::nullopt.
   const std::optional<RunDescription>& description() const { return run_.description; }
@@ -120,6 +122,7 @@ class RunFolder {
 
  private:
   RunFolder() = default;
+  RecipeValues values_to_hash() const;
 
   struct Identity {  // run.json
     std::string id, recipe, created;

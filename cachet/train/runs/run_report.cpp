@@ -140,11 +140,13 @@ void add_deciding_facts(const RunDescription& run, const std::vector<Event>& eve
   if (values.empty()) return;
   const std::vector<double> errors =
       step_curve(events, EventKind::evaluation, metric->name + std::string(report::kErrorSuffix)).values;
+  const Metrics last = last_evaluation(events);
   const auto text = [&](double value) { return report::format_value(*metric, value); };
   const std::optional<double> error = errors.empty() ? std::nullopt : std::optional(errors.back());
-  const std::string spread = report::uncertainty_text(values.back(), error, run.samples_of(*metric), text);
-  const std::string samples = run.evaluated < run.split_size ? evaluated_text(run.words, run.evaluated, run.split_size)
-                                                             : "the " + run.words.held_out + " " + run.words.many;
+  const std::string spread = report::uncertainty_text(values.back(), error, run.samples_of(*metric, last), text);
+  const int64_t counted = run.counted(last);
+  const std::string samples = counted < run.split_size ? evaluated_text(run.words, counted, run.split_size)
+                                                       : "the " + run.words.held_out + " " + run.words.many;
   page.facts.push_back({report::heading(*metric), text(values.back()), "of " + samples + spread});
   if (metric->better == report::Better::neither) return;
   const double best = report::best_of(values, metric->better);

@@ -25,7 +25,8 @@ std::string metric_text(const RunDescription& run, const Metrics& metrics, const
   const report::MetricDescription metric = report::description_of(is_own ? own : run.metrics, name);
   const auto error = metrics.find(name + std::string(report::kErrorSuffix));
   return metric.title + " " +
-         (error ? report::measured_text(metric, value, error, run.samples_of(metric)) : value_text(metric, value));
+         (error ? report::measured_text(metric, value, error, run.samples_of(metric, metrics))
+                : value_text(metric, value));
 }
 
 /// Whether a name is that of another one's standard error.

@@ -123,7 +123,7 @@ TEST_F(ClassFoldersTest, RefuseFilesThatAreNoImages) {
                 ": is not a .jpg, .jpeg, .jpe, .jfif or .png file; remove such files from the class folders, "
                 "or set data.skip_other_files = true");
   test::write_bytes(root() / "train/dog/readme", "x");
-  EXPECT_NE(refusal().find("(and neither are 1 more)"), std::string::npos);
+  EXPECT_NE(refusal().find("(and neither is 1 other)"), std::string::npos);
   DatasetOptions skipping = options();
   skipping.folders.skip_other_files = true;
   EXPECT_EQ(open(Split::train, skipping)->size(), 12);

@@ -10,6 +10,8 @@
 #include "cachet/train/checkpoints/checkpoint.h"
 #include "cachet/train/checkpoints/checkpoint_store.h"
 #include "cachet/train/machine/process_setup.h"
+#include "cachet/train/runs/event_curves.h"
+#include "cachet/train/runs/event_log.h"
 #include "cachet/train/runs/run_folder.h"
 #include "cachet/train/step/live_run.h"
 #include "cachet/train/trainer.h"
@@ -167,7 +169,8 @@ TEST_F(DamagedShardRun, SkipsTheImageInTrainingAndEvaluation) {
   size_t next = 0;
   const auto read = [&] { return next < records.size() ? std::optional(records[next++]) : std::nullopt; };
   const train::Metrics again = run->evaluate_records(read);
-  for (const char* name : {"loss", "top1"}) EXPECT_EQ(metrics.find(name).value(), again.find(name).value());
+  for (const char* name : {"loss", "top1", "skipped"}) EXPECT_EQ(metrics.find(name).value(), again.find(name).value());
+  EXPECT_EQ(metrics.find("skipped"), 1);
   EXPECT_EQ(run->data_notes().size(), 1u);
 }
 
@@ -194,6 +197,52 @@ TEST_F(DamagedShardRun, AReplayedBatchWithoutAnyImageIsAStepOfWeightZero) {
   test::expect_same_tensors(plain.model, replayed.model);
   test::expect_same_tensors(plain.optimizer, replayed.optimizer);
   EXPECT_EQ(plain.state.samples, replayed.state.samples);
+}
+
+TEST_F(DamagedShardRun, TheIntervalIsThatOfTheCountedImages) {
+  trained("run", {"data.on_bad_image=skip"});
+  const train::RunFolder folder = train::RunFolder::open(folder_ / "run");
+  const train::Metrics last = train::last_evaluation(train::read_events(folder.metrics()));
+  EXPECT_EQ(last.find("skipped"), 1);
+  const train::RunDescription run = *folder.description();
+  EXPECT_EQ(run.evaluated, 5);
+  EXPECT_EQ(run.samples_of(run.metrics.front(), last), 4);
+}
+
+TEST_F(DamagedShardRun, WithoutAnImageTheRunAndTheEvaluationFail) {
+  write("train-0.tar", 1, 0);
+  const std::string training = test::thrown_message<std::runtime_error>([&] {
+    trained("run", {"data.on_bad_image=skip", "train.batch_size=1"});
+  });
+  EXPECT_NE(training.find("epoch 1 trained on no image"), std::string::npos) << training;
+  EXPECT_FALSE(train::CheckpointStore(folder_ / "run" / "checkpoints", "", 1).last());
+  write("val-0.tar", 1, 0);
+  const auto run = task({"data.on_bad_image=skip", "train.batch_size=1"});
+  run->model().eval();
+  const std::string message = test::thrown_message<std::runtime_error>([&] { run->evaluate([](int64_t, int64_t) {}); });
+  EXPECT_NE(message.find("none of the 1 test images could be read; repair or replace them. The first one: "),
+            std::string::npos)
+      << message;
+}
+
+TEST_F(DamagedShardRun, AStoppedRunContinuesWithoutTheImage) {
+  write("train-0.tar", 10, /*damaged=*/-1);
+  write("val-0.tar", 5, /*damaged=*/-1);
+  trained("run", {"train.limit=3 steps", "schedule.kind=constant"});
+  const auto damaged = std::filesystem::last_write_time(root() / "train-0.tar");
+  std::string bytes = test::read_bytes(root() / "train-0.tar");
+  std::fill_n(bytes.begin() + static_cast<ptrdiff_t>(bytes.find("3.jpg")) + 512, 300, '\0');
+  test::write_bytes(root() / "train-0.tar", bytes);
+  std::filesystem::last_write_time(root() / "train-0.tar", damaged);
+  EXPECT_NE(test::thrown_message<std::runtime_error>([&] {
+              trained("run", {"schedule.kind=constant"});
+            }).find("data.on_bad_image = \"skip\""),
+            std::string::npos);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(trained("run", {"schedule.kind=constant", "data.on_bad_image=skip"}).step, 6);
+  EXPECT_NE(test::thrown_message<std::runtime_error>([&] {
+              trained("run", {"schedule.kind=constant"});
+            }).find("data.on_bad_image: \"skip\" -> \"stop\""),
+            std::string::npos);
 }
 
 TEST_F(ShardRun, KeysOfOtherKindsAreRefused) {

@@ -10,6 +10,7 @@
 #include "cachet/io/error.h"
 #include "tests/support/bytes.h"
 #include "tests/support/jpeg_files.h"
+#include "tests/support/tar_files.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"
 
@@ -64,6 +65,38 @@ TEST_F(FoundDataTest, ClassFoldersOfOneFolder) {
   EXPECT_EQ(data.folders.train.images(), 3);
   EXPECT_EQ(data.folders.train.classes.front().others, 1);
   EXPECT_EQ(data.folders.validation.images() + data.folders.test.images(), 0);
+}
+
+TEST_F(FoundDataTest, TarShards) {
+  const auto write_shard = [&](const std::string& name, int samples) {
+    std::vector<test::TarPart> parts;
+    for (int i = 0; i < samples; ++i) {
+      parts.push_back({std::to_string(i) + ".jpg", "x"});
+      parts.push_back({std::to_string(i) + ".cls", std::to_string(i % 2)});
+    }
+    write(name, test::tar_archive(parts));
+  };
+  write_shard("train-000000.tar", 4);
+  write_shard("train-000001.tar", 1);
+  write_shard("val-000000.tar", 2);
+  write("classes.txt", "ant\nbee\ncat\n");
+  for (int i = 0; i < 2; ++i) {  // with the index files, too
+    const FoundData data = found();
+    EXPECT_EQ(data.kinds, Kinds{OwnDataKind::shards});
+    EXPECT_EQ(data.shards.train.folder, "train-*.tar");
+    EXPECT_EQ(names_of(data.shards.train), (std::vector<std::string>{"ant", "bee", "cat"}));
+    EXPECT_EQ(data.shards.train.images(), 5);
+    EXPECT_EQ(data.shards.train.classes[1].images, 2);
+    EXPECT_EQ(data.shards.validation.folder, "val-*.tar");
+    EXPECT_EQ(data.shards.validation.images(), 2);
+    EXPECT_TRUE(data.shards.test.folder.empty());
+  }
+  write_shard("others/00.tar", 3);
+  write_shard("others/01.tar", 3);
+  const FoundData data = found("others");
+  EXPECT_EQ(data.shards.train.folder, "*.tar");
+  EXPECT_EQ(names_of(data.shards.train), (std::vector<std::string>{"0", "1"}));
+  EXPECT_EQ(data.shards.train.images(), 6);
 }
 
 TEST_F(FoundDataTest, ClassFoldersOfSplits) {

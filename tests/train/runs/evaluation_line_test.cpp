@@ -41,6 +41,26 @@ TEST(EvaluationLine, HasTheMetricOfTheTask) {
             "validation top-1 81.23 ± 0.91 % (best 82.04 % in epoch 2)");
 }
 
+TEST(EvaluationLine, StepsBeforeAResumeAreMissing) {
+  EvaluationReport report = third_epoch();
+  report.since_resume = true;
+  EXPECT_TRUE(report::fitted_line(evaluation_fields(images(), report))
+                  .starts_with("epoch 3/20  loss 0.951  train 78.9 %  (since the resume)  |  "));
+  report.training = {};
+  EXPECT_EQ(report::fitted_line(evaluation_fields(images(), report)).find("resume"), std::string::npos);
+}
+
+TEST(EvaluationLine, SkippedImagesDoNotCount) {
+  RunDescription run = images();
+  run.evaluated = 32;
+  const Metrics few{{"top1", 0.0}, {"top1_stderr", 0.0}, {kSkippedSamples, 24}};
+  RunDescription eight = run;
+  eight.evaluated = 8;
+  EXPECT_EQ(run.counted(few), 8);
+  EXPECT_EQ(evaluation_result(run, few, std::nullopt),
+            evaluation_result(eight, {{"top1", 0.0}, {"top1_stderr", 0.0}}, std::nullopt));
+}
+
 TEST(EvaluationLine, TheMetricIsTheLastToGo) {
   const auto fields = evaluation_fields(images(), third_epoch());
   EXPECT_EQ(report::fitted_line(fields, 20), "validation 81.23 ± 0.91 %");

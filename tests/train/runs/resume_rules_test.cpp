@@ -19,6 +19,26 @@ TEST(ResumeRules, SayWhichKeysMayChange) {
     EXPECT_FALSE(may_change_on_resume(key)) << key;
 }
 
+TEST(ResumeRules, BadImagesMayBeSkippedFromNowOn) {
+  const std::string key = "data.on_bad_image", stop = "\"stop\"", skip = "\"skip\"";
+  EXPECT_FALSE(may_change_on_resume(key));
+  const auto document = [&](const std::string& value) {
+    auto read = config::Document::from_text("[data]\non_bad_image = " + value, "recipe");
+    read.root().table("data").text("on_bad_image", "stop");
+    return read;
+  };
+  const RecipeValues stops{{key, stop}, {"train.seed", "1"}}, skips{{key, skip}, {"train.seed", "1"}};
+  EXPECT_EQ(recipe_changes({{key, stop}}, document(skip)).allowed_keys, std::vector<std::string>{key});
+  EXPECT_EQ(recipe_changes({{key, skip}}, document(stop)).refused,
+            std::vector<std::string>{"data.on_bad_image: \"skip\" -> \"stop\""});
+  EXPECT_EQ(resumed_values(stops, skips), skips);
+  EXPECT_EQ(resumed_values(skips, stops), skips);
+  EXPECT_TRUE(fits_checkpoint(skips, config_hash(stops)));
+  EXPECT_TRUE(fits_checkpoint(skips, config_hash(skips)));
+  EXPECT_FALSE(fits_checkpoint(stops, config_hash(skips)));
+  EXPECT_FALSE(fits_checkpoint(skips, config_hash({{key, stop}, {"train.seed", "2"}})));
+}
+
 TEST(ResumeRules, AnOptionThatIsNewerThanTheRunIsAtItsDefault) {
   auto document = config::Document::from_text("[train]\nepochs = 3\n", "recipe");
   document.root().table("train").integer("epochs", 1, {1, 10});

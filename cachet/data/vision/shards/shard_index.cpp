@@ -35,30 +35,16 @@ std::optional<Number> parsed_number(std::string_view text) {
   return number;
 }
 
-struct MemberName {
-  std::string key, ending;  // the ending in lower case, without its dot
-};
-
-MemberName split_name(const std::string& name) {
-  const size_t slash = name.rfind('/');
-  const size_t begin = slash == std::string::npos ? 0 : slash + 1;
-  const size_t dot = std::min(name.find('.', begin), name.size());
-  MemberName parts{name.substr(0, dot), dot < name.size() ? name.substr(dot + 1) : ""};
-  std::ranges::transform(parts.ending, parts.ending.begin(),
-                         [](unsigned char c) { return c < 0x80 ? std::tolower(c) : c; });
-  return parts;
-}
-
 /// Collects the members of a shard into samples.
 class IndexMaker {
  public:
   IndexMaker(const io::ByteSource& shard, const std::string& name) : shard_(shard), name_(name) {}
 
   void add(io::TarMember&& member) {
-    const MemberName parts = split_name(member.name);
-    const bool is_image = !parts.key.ends_with('/') && !parts.key.empty() &&
-                          parts.ending.find('.') == std::string::npos && has_image_name("x." + parts.ending);
-    const bool is_label = !parts.key.empty() && parts.ending == "cls";
+    const MemberName parts = split_member_name(member.name);
+    const bool is_image =
+        parts.has_key() && parts.ending.find('.') == std::string::npos && has_image_name("x." + parts.ending);
+    const bool is_label = parts.has_key() && parts.ending == "cls";
     if (!is_image && !is_label) {
       if (index_.others++ == 0) index_.first_other = std::move(member.name);
       return;
@@ -90,7 +76,8 @@ class IndexMaker {
   void begin(const std::string& key, const std::string& member) {
     close();
     if (!keys_.insert(key).second)
-      fail(member, "belongs to a sample whose other members are at another position of the shard");
+      fail(member, "belongs to a sample whose members are not consecutive: the key " + io::in_quotes(key) +
+                       " occurs before, too");
     key_ = key;
     is_open_ = true;
     has_image_ = has_label_ = false;
@@ -98,8 +85,9 @@ class IndexMaker {
 
   void close() {
     if (!std::exchange(is_open_, false)) return;
-    if (!has_image_) fail(key_ + ".cls", "has no image: a sample needs " + io::in_quotes(key_ + ".jpg") + " or .png");
-    if (!has_label_) fail(sample_.name, "has no class: a sample needs " + io::in_quotes(key_ + ".cls"));
+    if (!has_image_)
+      fail(key_ + ".cls", "has no image: a sample needs " + io::in_quotes(key_ + ".jpg") + " or .png next to it");
+    if (!has_label_) fail(sample_.name, "has no class: a sample needs " + io::in_quotes(key_ + ".cls") + " next to it");
     index_.samples.push_back(std::move(sample_));
     sample_ = {};
   }
@@ -150,6 +138,16 @@ class IndexText {
 };
 
 }  // namespace
+
+MemberName split_member_name(const std::string& name) {
+  const size_t slash = name.rfind('/');
+  const size_t begin = slash == std::string::npos ? 0 : slash + 1;
+  const size_t dot = std::min(name.find('.', begin), name.size());
+  MemberName parts{name.substr(0, dot), dot < name.size() ? name.substr(dot + 1) : ""};
+  std::ranges::transform(parts.ending, parts.ending.begin(),
+                         [](unsigned char c) { return c < 0x80 ? std::tolower(c) : c; });
+  return parts;
+}
 
 FileVersion version_of(const std::filesystem::path& file) {
   struct stat found {};
@@ -205,7 +203,7 @@ std::optional<ShardIndex> parse_shard_index(std::string_view text, const FileVer
   return index;
 }
 
-std::filesystem::path index_path(const std::filesystem::path& shard) { return shard.string() + ".index"; }
+std::filesystem::path index_path(const std::filesystem::path& shard) { return shard.string() + kIndexEnding; }
 
 ShardIndex read_shard_index(const std::filesystem::path& shard) {
   const FileVersion version = version_of(shard);

@@ -37,6 +37,15 @@ struct ShardIndex {
   bool operator==(const ShardIndex&) const = default;
 };
 
+/// The parts of a member's name: the key, which is the name up to the first dot after the last '/', and the ending in
+/// lower case, without its dot.
+struct MemberName {
+  std::string key, ending;
+  /// Whether the name has more before its dot than a folder: "a/.cls" has no key.
+  bool has_key() const { return !key.empty() && !key.ends_with('/'); }
+};
+MemberName split_member_name(const std::string& name);
+
 /// Makes the index of a tar shard in WebDataset's layout. Members with the same key are a sample. The key is the name
 /// up to the first dot after the last '/'. A sample has one image (KEY.jpg, .jpeg, .jpe, .jfif or .png) and its class
 /// (KEY.cls, a decimal number). Throws io::Error, which names the shard and the member, for the faults that
@@ -50,7 +59,9 @@ std::string to_text(const ShardIndex& index, const FileVersion& shard);
 /// version of the shard.
 std::optional<ShardIndex> parse_shard_index(std::string_view text, const FileVersion& shard);
 
-/// Returns the path of a shard's index file: the path of the shard with ".index" at its end.
+/// The end of the name of an index file.
+inline constexpr const char* kIndexEnding = ".index";
+/// Returns the path of a shard's index file: the path of the shard with kIndexEnding at its end.
 std::filesystem::path index_path(const std::filesystem::path& shard);
 
 /// Reads the index of a shard from its index file. If the index file is missing, damaged or older than the shard, makes

@@ -17,12 +17,13 @@ inline constexpr const char* kShardClasses = "classes.txt";
 /// samples have the order of the shards. Members that are neither images nor classes are errors, or ignored if
 /// options.folders.skip_other_files. Throws io::Error, which names the shard and the member, for the faults of
 /// find_shards() and read_shard_index(), for a class that is not below the number of classes, and for a split without
-/// samples.
+/// samples. The errors of find_shards() also name the key of the pattern. The training split also needs the files of
+/// options.shards.test_shards, so that a run does not train without its test data.
 std::shared_ptr<const LabelledImages> open_shards(const std::filesystem::path& root, Split split,
                                                   const DatasetOptions& options, const IndexProgress& progress);
 
 /// Returns the class names in the file classes.txt, one in each line, or std::nullopt if there is no such file. Throws
-/// io::Error if parse_class_names() throws it.
+/// io::Error if the file is empty, if two lines are equal, or if parse_class_names() throws it.
 std::optional<std::vector<std::string>> read_shard_classes(const std::filesystem::path& root);
 
 /// Returns the class names in the file classes.txt. Without the file, the names are the numbers of the

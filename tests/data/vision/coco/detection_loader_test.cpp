@@ -106,19 +106,24 @@ TEST(DetectionLoader, StopsAtABadImageOrGoesOnWithoutIt) {
     EXPECT_TRUE(batches[1].samples.empty());
   }
   EXPECT_EQ(bad->count(), 2);
-  ASSERT_EQ(bad->lines().size(), 2u);
-  EXPECT_TRUE(bad->lines()[0].starts_with("image skipped: " + file.string() + ": "));
-  EXPECT_TRUE(bad->lines()[1].starts_with("image skipped: " + (folder / "3.png").string() + ": "));
+  ASSERT_EQ(bad->lines().size(), 3u);
+  EXPECT_EQ(bad->lines()[0], "images skipped: 2 in all");
+  EXPECT_TRUE(bad->lines()[1].starts_with("image skipped: " + file.string() + ": "));
+  EXPECT_TRUE(bad->lines()[2].starts_with("image skipped: " + (folder / "3.png").string() + ": "));
 }
 
-TEST(DetectionLoader, NamesAHundredBadImagesAndCountsTheRest) {
+TEST(DetectionLoader, NamesAHundredBadImagesAndCountsAll) {
   ImageNotes bad("image skipped", "images skipped");
   EXPECT_TRUE(bad.lines().empty());
   for (int i = 0; i < 250; ++i) bad.add(std::to_string(i % 125) + ".png: truncated");
   const std::vector<std::string> notes = bad.lines();
   ASSERT_EQ(notes.size(), 101u);
-  EXPECT_EQ(notes[99], "image skipped: 99.png: truncated");
-  EXPECT_EQ(notes[100], "images skipped: 125 in all");
+  EXPECT_EQ(notes[0], "images skipped: 125 in all");
+  EXPECT_EQ(notes[100], "image skipped: 99.png: truncated");
+  EXPECT_EQ(bad.take_new().size(), 125u);
+  bad.add("0.png: truncated");
+  bad.add("200.png: truncated");
+  EXPECT_EQ(bad.take_new(), std::vector<std::string>{"200.png: truncated"});
 }
 
 TEST(DetectionLoader, RefusesTheOrderOfAnotherSet) {

@@ -44,16 +44,16 @@ TEST(ShardIndex, OtherMembersDoNotDivideASample) {
 
 TEST(ShardIndex, RefusesSamplesThatAreNotWhole) {
   expect_refused({{"0.jpg", "x"}, {"1.jpg", "x"}, {"1.cls", "1"}},
-                 "a.tar: the member '0.jpg' has no class: a sample needs '0.cls'");
+                 "a.tar: the member '0.jpg' has no class: a sample needs '0.cls' next to it");
   expect_refused({{"0.jpg", "x"}, {"0.cls", "1"}, {"1.cls", "1"}},
-                 "a.tar: the member '1.cls' has no image: a sample needs '1.jpg' or .png");
+                 "a.tar: the member '1.cls' has no image: a sample needs '1.jpg' or .png next to it");
   expect_refused({{"0.jpg", "x"}, {"0.png", "x"}, {"0.cls", "1"}},
                  "a.tar: the member '0.png' is the second image of its sample");
   expect_refused({{"0.jpg", "x"}, {"0.cls", "1"}, {"0.cls", "1"}},
                  "a.tar: the member '0.cls' is the second class of its sample");
   expect_refused({{"0.jpg", "x"}, {"0.cls", "1"}, {"1.jpg", "x"}, {"1.cls", "1"}, {"0.png", "x"}, {"0.cls", "1"}},
-                 "a.tar: the member '0.png' belongs to a sample whose other members are at another position of the "
-                 "shard");
+                 "a.tar: the member '0.png' belongs to a sample whose members are not consecutive: the key '0' occurs "
+                 "before, too");
 }
 
 TEST(ShardIndex, RefusesClassesThatAreNotNumbers) {

@@ -29,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 using test::TarPart;
 
-/// A tar file has whole records of 10 KiB, so a shard ends when its second record begins.
+/// A tar file has whole records of 10 KiB, so this is the smallest shard.
 constexpr uint64_t kSmallShard = 10'240;
 
 class ShardsTest : public ::testing::Test {
@@ -45,7 +45,7 @@ class ShardsTest : public ::testing::Test {
   std::shared_ptr<const LabelledImages> of_folders(Split split) const {
     return open_dataset({.kind = &kClassFolders, .root = folders(), .classes = 3}, split);
   }
-  /// Writes both splits, three to four images in a shard.
+  /// Writes both splits, with a few images in a shard.
   void write(const ShardOrder& order = {.shuffles = false}) const {
     const auto train = of_folders(Split::train);
     write_shards(root(), "train", *train, kSmallShard, order);
@@ -236,7 +236,7 @@ TEST_F(ShardsTest, RefuseWhatIsMissing) {
       << refusal();
   write_shard("train-0.tar", {{"0.jpg", "x"}, {"0.cls", "1"}, {"0.json", "{}"}, {"0.txt", "x"}});
   EXPECT_NE(refusal().find("the member '0.json' is neither an image (.jpg, .jpeg, .jpe, .jfif, .png) nor a class "
-                           "(.cls) (and neither are 1 more); to skip such members, set data.skip_other_files = true"),
+                           "(.cls) (and neither is 1 other); to skip such members, set data.skip_other_files = true"),
             std::string::npos)
       << refusal();
   DatasetOptions skipping = options();
@@ -247,6 +247,84 @@ TEST_F(ShardsTest, RefuseWhatIsMissing) {
   test::write_bytes(root() / "classes.txt", "a\nb\n");
   EXPECT_NE(refusal(Split::train, skipping).find("classes.txt: has 2 class names, but data.classes is 3"),
             std::string::npos);
+}
+
+TEST_F(ShardsTest, AMemberWithoutAUsableKeyIsExplained) {
+  write_shard("train-0.tar", {{"a.b.jpg", "x"}, {"a.b.cls", "1"}});
+  EXPECT_NE(refusal().find("the member 'a.b.jpg' has the key 'a', because a key ends at the first dot"),
+            std::string::npos)
+      << refusal();
+  EXPECT_EQ(refusal().find("skip_other_files"), std::string::npos) << refusal();
+  write_shard("train-0.tar", {{"a.jpg", "x"}, {"a.mask.png", "x"}, {"a.cls", "1"}});
+  EXPECT_NE(refusal().find("'a.mask.png' is neither an image"), std::string::npos) << refusal();
+  for (const char* name : {"__MACOSX/._x.jpg", "._x.jpg", "a/.cls"}) {
+    write_shard("train-0.tar", {{"x.jpg", "x"}, {"x.cls", "1"}, {name, "x"}});
+    EXPECT_NE(refusal().find("has a name that begins with a dot"), std::string::npos) << refusal();
+  }
+  DatasetOptions skipping = options();
+  skipping.folders.skip_other_files = true;
+  EXPECT_EQ(open_dataset(skipping, Split::train)->size(), 1);
+  write_shard("train-0.tar", {{"a.b.jpg", "x"}, {"a.b.cls", "1"}});
+  EXPECT_NE(refusal(Split::train, skipping).find("no samples, only 2 other members such as "), std::string::npos);
+}
+
+TEST_F(ShardsTest, AnErrorNamesOnlyTheKeysOfItsShards) {
+  DatasetOptions three = options();
+  three.shards.test_shards = "test-*.tar";
+  write_shard("train-0.tar", {{"0.jpg", "x"}, {"0.cls", "1"}});
+  for (const Split split : {Split::train, Split::test}) {  // training, too: it would end without its test data
+    const std::string message = refusal(split, three);
+    EXPECT_NE(message.find("test-*.tar: no file matches this pattern"), std::string::npos) << message;
+    EXPECT_NE(message.find("data.test_shards"), std::string::npos) << message;
+    for (const char* other : {"data.train_shards", "data.validation_shards"})
+      EXPECT_EQ(message.find(other), std::string::npos) << message;
+  }
+  EXPECT_NE(refusal(Split::validation, three).find("data.validation_shards"), std::string::npos);
+  write_shard("train-0.tar", {{"0.jpg", "x"}});
+  EXPECT_EQ(refusal().find("data."), std::string::npos) << refusal();
+}
+
+TEST_F(ShardsTest, ClassNamesMustDifferAndExist) {
+  write_shard("train-0.tar", {{"0.jpg", "x"}, {"0.cls", "1"}});
+  test::write_bytes(root() / "classes.txt", "a\nb\na\n");
+  EXPECT_NE(refusal().find("classes.txt:3: the name 'a' is also in line 1"), std::string::npos) << refusal();
+  test::write_bytes(root() / "classes.txt", "\n");
+  EXPECT_NE(refusal().find("classes.txt: is empty; write one class name in each line, or remove the file"),
+            std::string::npos)
+      << refusal();
+}
+
+TEST_F(ShardsTest, AShardIsNotLargerThanItsSize) {
+  for (const uint64_t size : {uint64_t{1}, kSmallShard, 2 * kSmallShard}) {
+    fs::remove_all(root());
+    fs::create_directory(root());
+    const WrittenShards written = write_shards(root(), "train", *of_folders(Split::train), size, {.shuffles = false});
+    int64_t shards = 0;
+    uint64_t bytes = 0;
+    for (const auto& entry : fs::directory_iterator(root())) {
+      EXPECT_LE(entry.file_size(), std::max(size, kSmallShard));
+      bytes += entry.file_size();
+      ++shards;
+    }
+    EXPECT_EQ(shards, written.shards);
+    EXPECT_EQ(bytes, written.bytes);
+    EXPECT_EQ(shards == 15, size == 1) << "an image that alone needs more is a shard of its own";
+  }
+}
+
+TEST_F(ShardsTest, OtherEntriesOfAFolderAreFound) {
+  write();
+  open_dataset(options(), Split::train);  // writes the indices
+  EXPECT_EQ(entry_other_than_shards(root()), std::nullopt);
+  for (const char* name : {"photos", "train-000000.tar.bak", "train.tar", "extra-000000.tar", "train-00000x.tar",
+                           ".git", "classes.txt.index", "train-1.tar"}) {
+    test::write_bytes(root() / name, "x");
+    EXPECT_EQ(entry_other_than_shards(root()), name);
+    fs::remove(root() / name);
+  }
+  fs::create_directory(root() / "test-000000.tar");
+  fs::create_directory(root() / "z");
+  EXPECT_EQ(entry_other_than_shards(root()), "test-000000.tar");
 }
 
 TEST_F(ShardsTest, ClassesAreMatchedByName) {
