@@ -28,9 +28,10 @@ import torch
 from measurements import median, pairs_of, print_row, ratio_columns
 from published_models import published_norm, published_pvt_tiny, published_vit, timm_model
 from served_program import ServedProgram
+from whole_models import BATCH, THREADS, training
 
 warnings.filterwarnings("ignore")
-THREADS, BATCH, TOKENS, DIM, HEADS, CLASSES = 2, 8, 197, 384, 6, 1000
+TOKENS, DIM, HEADS = 197, 384, 6
 
 
 def milliseconds(call):
@@ -129,16 +130,7 @@ def model_call(model, mode, narrow):
             with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16, enabled=narrow):
                 model(images)
         return infer
-    labels = torch.randint(0, CLASSES, (BATCH,))
-    optimizer = torch.optim.AdamW(model.parameters(), 1e-4, fused=True)
-
-    def step():
-        with torch.autocast("cpu", torch.bfloat16, enabled=narrow):
-            loss = torch.nn.functional.cross_entropy(model(images), labels)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    return step
+    return training(model, narrow)
 
 
 def model_rows(options):

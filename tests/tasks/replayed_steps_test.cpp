@@ -13,6 +13,7 @@
 #include "cachet/train/machine/process_setup.h"
 #include "cachet/train/step/live_run.h"
 #include "cachet/train/step/step_graphs.h"
+#include "tests/support/checkpoints.h"
 #include "tests/support/recorded_steps.h"
 #include "tests/support/step_executors.h"
 #include "tests/tasks/keys/key_family.h"
@@ -48,14 +49,6 @@ Left after_steps(const RecipePlan& plan, std::unique_ptr<train::StepExecutor> ex
   return left;
 }
 
-void expect_equal(const io::TensorMap& a, const io::TensorMap& b) {
-  ASSERT_EQ(a.size(), b.size());
-  std::string differ;
-  for (const auto& [name, tensor] : a)
-    if (!tensor.equal(b.at(name))) differ += name + " ";
-  EXPECT_EQ(differ, "");
-}
-
 class ReplayedSteps : public ::testing::TestWithParam<KeyFamily> {
  protected:
   /// Returns the reason why the steps cannot be replayed, or compares replays with steps.
@@ -75,10 +68,10 @@ class ReplayedSteps : public ::testing::TestWithParam<KeyFamily> {
     auto executor = std::make_unique<test::ReplayExecutor>();
     const std::shared_ptr<const test::ReplayCount> replays = executor->count();
     const Left replayed = after_steps(plan, std::move(executor));
-    expect_equal(direct.checkpoint.model, replayed.checkpoint.model);
-    expect_equal(direct.checkpoint.optimizer, replayed.checkpoint.optimizer);
-    expect_equal(direct.checkpoint.carried, replayed.checkpoint.carried);
-    expect_equal(direct.checkpoint.random, replayed.checkpoint.random);
+    test::expect_same_tensors(direct.checkpoint.model, replayed.checkpoint.model);
+    test::expect_same_tensors(direct.checkpoint.optimizer, replayed.checkpoint.optimizer);
+    test::expect_same_tensors(direct.checkpoint.carried, replayed.checkpoint.carried);
+    test::expect_same_tensors(direct.checkpoint.random, replayed.checkpoint.random);
     EXPECT_EQ(direct.losses, replayed.losses);
     EXPECT_GT(replays->replays, 0);
     return std::nullopt;
@@ -138,9 +131,9 @@ TEST_P(FailedRecordings, LeaveTheSameRun) {
     return fails;
   };
   const Left failed = after_steps(plan, std::make_unique<test::RecordingExecutor>(in_update));
-  expect_equal(direct.checkpoint.model, failed.checkpoint.model);
-  expect_equal(direct.checkpoint.optimizer, failed.checkpoint.optimizer);
-  expect_equal(direct.checkpoint.carried, failed.checkpoint.carried);
+  test::expect_same_tensors(direct.checkpoint.model, failed.checkpoint.model);
+  test::expect_same_tensors(direct.checkpoint.optimizer, failed.checkpoint.optimizer);
+  test::expect_same_tensors(direct.checkpoint.carried, failed.checkpoint.carried);
   EXPECT_EQ(direct.losses, failed.losses);
   EXPECT_GT(failures, 0);
 }

@@ -66,7 +66,7 @@ bool has_shards_in(const fs::path& folder) {
 
 BenchedData data_of_folder(const DataBenchArguments& arguments) {
   data::DatasetOptions options{.root = arguments.source};
-  options.folders.skip_other_files = true;  // there is no recipe that could have the key
+  options.folders.skip_other_files = true;  // a folder without a recipe cannot have the key
   options.kind = has_shards_in(arguments.source) ? &data::kShards : &data::kClassFolders;
   std::error_code error;
   if (options.kind == &data::kShards) {

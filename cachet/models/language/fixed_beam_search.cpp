@@ -27,7 +27,7 @@ constexpr int64_t kSentenceStep = 8, kLengthStep = 16, kFirstCapacity = 32, kTok
 
 int64_t rounded_up(int64_t number, int64_t step) { return (number + step - 1) / step * step; }
 
-/// The sentences, padded to sizes of which few occur. The additional sentences are copies of the first one.
+/// The sentences, padded so that few sizes occur. The additional sentences are copies of the first one.
 Sequences in_fixed_sizes(const Sequences& source, int64_t longest) {
   const int64_t count = source.ids.size(0), width = source.ids.size(1);
   const int64_t sentences = rounded_up(count, kSentenceStep) - count;

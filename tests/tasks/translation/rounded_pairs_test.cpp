@@ -17,7 +17,7 @@
 namespace cachet::tasks {
 namespace {
 
-/// Pairs of drawn lengths, of which one has the longest source and one the longest target.
+/// Pairs of drawn lengths. One pair has the longest source, and one the longest target.
 data::ParallelBatch drawn_batch(int64_t pairs, int64_t source, int64_t target) {
   const auto sentences = [&](int64_t length) {
     data::PaddedTokens drawn{at::randint(4, 20, {pairs, length}, at::kLong), at::zeros({pairs, length}, at::kBool)};

@@ -70,7 +70,7 @@ TEST(RunProfile, ChangesNoResult) {
 
 TEST(RunProfile, EndsBeforeAnEvaluation) {
   const TemporaryDirectory folder;
-  train_toy(folder / "run", {}, {"train.profile=9"});  // 12 steps, of which 4 are an epoch
+  train_toy(folder / "run", {}, {"train.profile=9"});  // 12 steps; an epoch has 4
   const std::optional<StepProfile> profile = read_profile(folder / "run/profile.json");
   ASSERT_TRUE(profile);
   EXPECT_EQ(profile->first_step, 4);
